@@ -1,0 +1,1 @@
+"""The arm and its scene: numpy in, numpy out; no ROS, no files, no clock."""

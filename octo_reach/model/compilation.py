@@ -1,0 +1,63 @@
+"""Compiles the numeric kernels with numba where it is installed; else they run as plain Python.
+
+The kernels are the same source either way: one decorator, `compiled`. Compiled code is kept on disk
+in a folder named after the source it was made from, so that a second start need not compile and a
+changed source never meets an old binary.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+
+try:
+    import numba
+except ImportError:
+    numba = None
+
+COMPILED: bool = numba is not None
+"""Whether kernels are compiled here. Without numba they give the same results, far slower."""
+
+
+def _source_digest() -> str:
+    """Name the present source of every kernel: numba itself looks only at a kernel's own file."""
+    digest = hashlib.sha256()
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_folder() -> str:
+    """Give the folder for compiled code, made if need be; empty where none can be written."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    folder = Path(home) / "octo_reach" / f"kernels-{_source_digest()}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return ""
+    return str(folder) if os.access(folder, os.W_OK) else ""
+
+
+_FOLDER = _cache_folder() if COMPILED and not os.environ.get("NUMBA_CACHE_DIR") else ""
+
+
+def compiled(kernel: Kernel) -> Kernel:
+    """Compile `kernel` at its first call where numba is installed; else give it back as it is."""
+    if numba is None:
+        return kernel
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = _FOLDER or before
+    try:
+        return cast(Kernel, numba.njit(cache=bool(_FOLDER or before))(kernel))
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def is_cached() -> bool:
+    """Tell whether code compiled by an earlier process lies ready."""
+    return bool(_FOLDER) and any(Path(_FOLDER).rglob("*.nbi"))

@@ -1,0 +1,823 @@
+"""N arms over one scene: assignments, the life of a grasp, exclusive claims, one step of everything.
+
+    octopus = Octopus([ArmPlacement(1, ArmParameters(), target=(200.0, 100.0))], ReachRules.pixel())
+    octopus.add_object(ObjectKind.OBSTACLE, (120.0, 40.0), 14.0)
+    for _ in range(120):
+        octopus.step(1 / 120)
+    octopus.arm(1).tip
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from octo_reach.model.arm import (
+    ArmParameters,
+    ArmPlacement,
+    checked_number,
+    checked_position,
+    default_target,
+    initial_angles,
+)
+from octo_reach.model.geometry import Flags, Floats, place_joints
+from octo_reach.model.grasping import Candidate, Capture, Grip, find_candidate, forget_candidate
+from octo_reach.model.guard import held_centre
+from octo_reach.model.reach import (
+    Planner,
+    begin_update,
+    finish_update,
+    limit_proposal,
+    sense_all,
+    update_arms,
+)
+from octo_reach.model.rules import ReachRules
+from octo_reach.model.scene import ObjectKind, ObjectTable, SceneObject
+from octo_reach.model.sensing import ContactReadings, sense
+from octo_reach.model.state import (
+    MOTION,
+    NOTHING,
+    SCENE,
+    empty_arms,
+    empty_objects,
+    empty_scratch,
+)
+
+NEIGHBOUR = "neighbour"
+"""Name of the planner an arm has that was given none: the rules of seed 000."""
+CONTACT_ROOM = 64
+"""Readings an arm has room for at first; the room grows with the need."""
+
+
+class UnknownArmError(KeyError):
+    """No arm has that number."""
+
+    def __init__(self, number: object, known: Iterable[int]) -> None:
+        """Name the missing number and the numbers there are."""
+        super().__init__(number)
+        choices = ", ".join(map(str, known)) or "none"
+        self.text = f"no arm has the number {number}; there are: {choices}"
+
+    def __str__(self) -> str:
+        """Give the text without the quotes KeyError puts around it."""
+        return self.text
+
+
+def checked_duration(dt: float) -> float:
+    """Give `dt` as a float.
+
+    Raises:
+        ValueError: it is negative or not finite; the text holds the value.
+    """
+    seconds = checked_number("dt", dt)
+    if seconds < 0.0:
+        raise ValueError(f"dt must not be negative, got {dt!r}")
+    return seconds
+
+
+class Arm:
+    """One arm of an octopus as it is now: a live view that cannot be written through.
+
+    Arrays it gives are views of the octopus's own, valid until the octopus is next changed.
+    """
+
+    def __init__(self, octopus: Octopus, index: int) -> None:
+        """View the arm in row `index` of `octopus`."""
+        self._octopus = octopus
+        self.index = index
+
+    @property
+    def _count(self) -> int:
+        return int(self._octopus._arms.segment_count[self.index])
+
+    def _view(self, array: Floats) -> Floats:
+        view = array.view()
+        view.flags.writeable = False
+        return view
+
+    @property
+    def number(self) -> int:
+        """The arm's number, from 1."""
+        return self._octopus.numbers[self.index]
+
+    @property
+    def parameters(self) -> ArmParameters:
+        """Geometry and limits."""
+        return self._octopus._placements[self.index].parameters
+
+    @property
+    def base(self) -> Floats:
+        """Position of the base, shape (2,), in the scene's unit."""
+        return self._view(self._octopus._arms.base[self.index])
+
+    @property
+    def initial_heading(self) -> float:
+        """Heading of the base at the start, rad."""
+        return self._octopus._placements[self.index].heading
+
+    @property
+    def angles(self) -> Floats:
+        """Joint angles, shape (N,), rad: the base's heading, then bends."""
+        return self._view(self._octopus._arms.angles[self.index, : self._count])
+
+    @property
+    def joints(self) -> Floats:
+        """Joint positions from the base to the tip, shape (N + 1, 2), in the scene's unit."""
+        return self._view(self._octopus._arms.joints[self.index, : self._count + 1])
+
+    @property
+    def headings(self) -> Floats:
+        """Absolute headings of the segments, shape (N,), rad."""
+        return self._view(self._octopus._arms.headings[self.index, : self._count])
+
+    @property
+    def tip(self) -> Floats:
+        """Position of the tip, shape (2,), in the scene's unit."""
+        return self._view(self._octopus._arms.joints[self.index, self._count])
+
+    @property
+    def target(self) -> Floats:
+        """Where the tip should go, shape (2,), in the scene's unit.
+
+        While the arm carries, this is renewed with every update, so that the object ends up at the
+        destination.
+        """
+        return self._view(self._octopus._arms.target[self.index])
+
+    @property
+    def destination(self) -> Floats:
+        """Where the tip, or the held object, was sent, shape (2,), in the scene's unit."""
+        return self._view(self._octopus._arms.destination[self.index])
+
+    @property
+    def requests(self) -> Floats:
+        """Attachment each segment asks its neighbour for, shape (N, 2), in the scene's unit."""
+        return self._view(self._octopus._arms.requests[self.index, : self._count])
+
+    @property
+    def request_headings(self) -> Floats:
+        """Heading proposed with each request, shape (N,), rad."""
+        return self._view(self._octopus._arms.request_headings[self.index, : self._count])
+
+    @property
+    def goals(self) -> Floats:
+        """Local goal of each segment in the last update, shape (N, 2), in the scene's unit."""
+        return self._view(self._octopus._arms.goals[self.index, : self._count])
+
+    @property
+    def steered(self) -> Flags:
+        """Whether steering changed that goal, shape (N,)."""
+        view = self._octopus._arms.steered[self.index, : self._count].view()
+        view.flags.writeable = False
+        return view
+
+    @property
+    def active(self) -> bool:
+        """Whether the arm has a reach assignment."""
+        return bool(self._octopus._arms.active[self.index])
+
+    @property
+    def blocked(self) -> bool:
+        """Whether the last update was refused."""
+        return bool(self._octopus._arms.blocked[self.index])
+
+    @property
+    def avoiding(self) -> bool:
+        """Whether the last update steered around an obstacle."""
+        return bool(self._octopus._arms.avoiding[self.index])
+
+    @property
+    def dwell(self) -> float:
+        """How long the contact pair of the maturing grasp has lasted, s."""
+        return float(self._octopus._arms.dwell[self.index])
+
+    @property
+    def updates(self) -> int:
+        """How often the arm has moved or tried to move."""
+        return int(self._octopus._arms.updates[self.index])
+
+    @property
+    def planner_name(self) -> str:
+        """Name of the planner."""
+        planner = self._octopus._planners[self.index]
+        return NEIGHBOUR if planner is None else planner.name
+
+    @property
+    def planner_note(self) -> str:
+        """What the planner has to say at the moment; empty when all is well."""
+        planner = self._octopus._planners[self.index]
+        return "" if planner is None else planner.note
+
+    @property
+    def grip(self) -> Grip | None:
+        """The hold, or None."""
+        arms = self._octopus._arms
+        held = int(arms.held[self.index])
+        if held == NOTHING:
+            return None
+        along, across = arms.grip_offset[self.index].tolist()
+        return Grip(
+            object=int(self._octopus._objects.numbers[held]),
+            segment=int(arms.grip_segment[self.index]),
+            offset=(along, across),
+        )
+
+    @property
+    def candidate(self) -> Candidate | None:
+        """The grasp that is maturing, or None."""
+        arms = self._octopus._arms
+        number = int(arms.candidate[self.index])
+        if number == NOTHING:
+            return None
+        return Candidate(object=number, segment=int(arms.candidate_segment[self.index]))
+
+    @property
+    def retracting(self) -> bool:
+        """Whether the arm is bringing what it holds home."""
+        return self.active and self._octopus._retracting[self.index]
+
+    @property
+    def touched_segments(self) -> int:
+        """How many segments touch anything."""
+        return len(np.unique(self.contacts().segments))
+
+    @property
+    def tip_error(self) -> float:
+        """Distance of the tip from its target, and so of a carried object from its destination."""
+        x, y = self.tip.tolist()
+        target_x, target_y = self.target.tolist()
+        return math.hypot(target_x - x, target_y - y)
+
+    def contacts(self) -> ContactReadings:
+        """What this arm's segments touch."""
+        return self._octopus._readings(range(self.index, self.index + 1))
+
+    @property
+    def state(self) -> str:
+        """What the arm is doing, in a word or two: the first of these that holds (seed 000)."""
+        if self.active and self.blocked:
+            return "Blocked"
+        if self.active and self.avoiding:
+            return "Avoiding"
+        if self._octopus._arms.held[self.index] != NOTHING:
+            if not self.active:
+                return "Holding"
+            return "Retracting" if self.retracting else "Carrying"
+        if self.candidate is not None:
+            return "Grasping"
+        if self._octopus._arms.contact_count[self.index] > 0:
+            return "Contact"
+        if not self.active:
+            return "Idle"
+        if self.tip_error <= self._octopus.rules.reach_tolerance:
+            return "Reached"
+        base_x, base_y = self.base.tolist()
+        target_x, target_y = self.target.tolist()
+        if math.hypot(target_x - base_x, target_y - base_y) > self.parameters.reach:
+            return "Beyond reach"
+        return "Reaching"
+
+
+class Octopus:
+    """Arms, the objects around them, and the rules they live by.
+
+    Attributes:
+        rules: constants of the scene.
+        numbers: arm numbers, in the order in which the arms are updated.
+        time: simulated time, s.
+        ticks: steps taken.
+        captures: every completed grasp so far.
+    """
+
+    def __init__(
+        self,
+        placements: Sequence[ArmPlacement],
+        rules: ReachRules,
+        planners: Mapping[int, Planner] | None = None,
+    ) -> None:
+        """Put every arm in its starting pose; the scene is empty.
+
+        Args:
+            placements: the arms, in any order.
+            rules: constants of the scene.
+            planners: planner of each arm by its number; an arm left out follows the neighbour
+                rules. One planner serves one arm.
+
+        Raises:
+            ValueError: two arms share a number.
+            UnknownArmError: a planner is for an arm that there is not.
+        """
+        ordered = sorted(placements, key=lambda placement: placement.number)
+        self.rules = rules
+        self.numbers = tuple(int(placement.number) for placement in ordered)
+        if len(set(self.numbers)) != len(self.numbers):
+            raise ValueError(f"arm numbers must be unique, got {list(self.numbers)}")
+        self.time = 0.0
+        self.ticks = 0
+        self.captures: list[Capture] = []
+        self._rules = rules.for_kernels()
+        self._placements = list(ordered)
+        self._planners: list[Planner | None] = [None] * len(ordered)
+        self._retracting = [False] * len(ordered)
+        self._next_number = 1
+        self._objects = empty_objects(0)
+        self._table: ObjectTable | None = None
+        self._views = tuple(Arm(self, row) for row in range(len(ordered)))
+        self._rows = {number: row for row, number in enumerate(self.numbers)}
+        self._contact_room = CONTACT_ROOM
+        self._allocate(self._longest(), 0)
+        for row in range(len(ordered)):
+            self._place(row)
+            placement = self._placements[row]
+            target = placement.target
+            self._arms.active[row] = target is not None
+            if target is None:
+                target = default_target(placement.base, placement.heading, rules)
+            self._send(row, target)
+        for number, planner in (planners or {}).items():
+            self.set_planner(number, planner)
+        self._refresh()
+
+    # ---------------------------------------------------------------- reading
+
+    def arm(self, number: int) -> Arm:
+        """Give a live view of one arm.
+
+        Raises:
+            UnknownArmError: no arm has that number.
+        """
+        return self._views[self._row(number)]
+
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        """Live views of all arms, in the order of their numbers."""
+        return self._views
+
+    @property
+    def objects(self) -> ObjectTable:
+        """The objects of the scene as arrays: live, read-only views."""
+        if self._table is None:
+            objects = self._objects
+            self._table = ObjectTable(
+                objects.numbers, objects.kinds, objects.positions, objects.radii
+            )
+        return self._table
+
+    @property
+    def owners(self) -> dict[int, int]:
+        """Number of the arm that holds each held object, by the object's number."""
+        owners = self._objects.owners
+        return {
+            int(self._objects.numbers[k]): self.numbers[owners[k]]
+            for k in np.flatnonzero(owners != NOTHING)
+        }
+
+    @property
+    def contacts(self) -> ContactReadings:
+        """What all arms touch: arms in order, then segments, then objects in the scene's order."""
+        return self._readings(range(len(self.numbers)))
+
+    # ------------------------------------------------------------ assignments
+
+    def reach(self, number: int, position: Sequence[float]) -> None:
+        """Send an arm's tip, or the object it holds, to a position.
+
+        Args:
+            number: the arm.
+            position: (x, y), in the scene's unit.
+
+        Raises:
+            UnknownArmError: no arm has that number.
+            ValueError: the position is no pair of finite numbers.
+        """
+        row = self._row(number)
+        self._send(row, checked_position(f"target of arm {number}", position))
+        self._assign(row, active=True)
+
+    def idle(self, number: int) -> None:
+        """Let an arm keep its pose and its grip, and start nothing.
+
+        Raises:
+            UnknownArmError: no arm has that number.
+        """
+        self._assign(self._row(number), active=False)
+
+    def release(self, number: int) -> int | None:
+        """Let go of what an arm holds, where it is; the arm becomes idle.
+
+        Returns:
+            Number of the object let go, or None where the arm held nothing.
+
+        Raises:
+            UnknownArmError: no arm has that number.
+        """
+        row = self._row(number)
+        self._assign(row, active=False)
+        return self._let_go(row)
+
+    def retract(self, number: int) -> bool:
+        """Bring what an arm holds near its base; without a grip nothing happens (seed 000).
+
+        Returns:
+            Whether the arm holds anything to bring.
+
+        Raises:
+            UnknownArmError: no arm has that number.
+        """
+        row = self._row(number)
+        if self._arms.held[row] == NOTHING:
+            return False
+        placement = self._placements[row]
+        distance = self.rules.retract_distance
+        x = placement.base[0] + distance * math.cos(placement.heading)
+        y = placement.base[1] + distance * math.sin(placement.heading)
+        self._send(row, (x, y))
+        self._assign(row, active=True)
+        self._retracting[row] = True
+        return True
+
+    def reset(self, number: int, parameters: ArmParameters | None = None) -> None:
+        """Put an arm back in its starting pose, with new geometry if given (seed 000).
+
+        What it holds is let go where it is; the target and whether the arm is active stay.
+
+        Raises:
+            UnknownArmError: no arm has that number.
+        """
+        row = self._row(number)
+        active = bool(self._arms.active[row])
+        self._let_go(row)
+        if parameters is not None:
+            self._placements[row] = replace(self._placements[row], parameters=parameters)
+            if parameters.segment_count > self._arms.angles.shape[1]:
+                self._allocate(parameters.segment_count, len(self._objects.numbers))
+        self._place(row)
+        self._assign(row, active=active)
+        self._refresh()
+
+    def set_planner(self, number: int, planner: Planner | None) -> None:
+        """Let a planner propose an arm's motion from the next update on; None: neighbour rules.
+
+        Raises:
+            UnknownArmError: no arm has that number.
+        """
+        row = self._row(number)
+        self._planners[row] = planner
+        self._arms.gated[row] = True if planner is None else planner.gated
+        # Fresh requests: those of a former spell under the neighbour rules are long out of date.
+        self._forget_requests(row)
+        if planner is not None:
+            planner.reset()
+
+    # ----------------------------------------------------------------- scene
+
+    def add_object(
+        self,
+        kind: ObjectKind,
+        position: Sequence[float],
+        radius: float,
+        number: int | None = None,
+    ) -> int:
+        """Put an object into the scene.
+
+        Args:
+            kind: food, obstacle or hazard.
+            position: centre, (x, y), in the scene's unit.
+            radius: radius, in the scene's unit.
+            number: its number; left out, the next that was never used.
+
+        Returns:
+            The object's number.
+
+        Raises:
+            ValueError: a value is out of range, or the number is taken.
+        """
+        if number is None:
+            number = self._next_number
+        x, y = checked_position(f"position of object {number}", position)
+        thing = SceneObject(number, ObjectKind(kind), (x, y), float(radius))
+        if number in self.objects:
+            raise ValueError(f"object number {number} is taken")
+        self._rebuild([*self.objects, thing])
+        return number
+
+    def move_object(self, number: int, position: Sequence[float]) -> None:
+        """Put an object elsewhere; an arm that held it lets go unless it stays where it was.
+
+        Raises:
+            UnknownObjectError: no object has that number.
+            ValueError: the position is no pair of finite numbers.
+        """
+        row = self.objects.index_of(number)
+        x, y = checked_position(f"position of object {number}", position)
+        moved = replace(self.objects.at(row), position=(x, y))
+        things = list(self.objects)
+        things[row] = moved
+        self._rebuild(things)
+
+    def remove_object(self, number: int) -> None:
+        """Take an object out of the scene; an arm that held it holds nothing.
+
+        Raises:
+            UnknownObjectError: no object has that number.
+        """
+        row = self.objects.index_of(number)
+        things = list(self.objects)
+        del things[row]
+        self._rebuild(things)
+
+    def clear_objects(self) -> None:
+        """Empty the scene."""
+        self._rebuild([])
+
+    def replace_objects(self, things: Iterable[SceneObject]) -> None:
+        """Make the scene consist of just these objects, in this order.
+
+        An object an arm holds stays held where it is still there with its kind, no further from
+        its place than the detach tolerance; else the arm lets go (seed 000).
+
+        Raises:
+            ValueError: two objects share a number.
+        """
+        self._rebuild(list(things))
+
+    # ------------------------------------------------------------------ time
+
+    def step(self, dt: float) -> list[Capture]:
+        """Move time and every arm on by `dt` (seed 000).
+
+        Args:
+            dt: duration, s; 0 does nothing.
+
+        Returns:
+            The grasps completed in this step.
+
+        Raises:
+            ValueError: dt is negative or not finite; nothing has changed then.
+        """
+        dt = checked_duration(dt)
+        if dt == 0.0:
+            return []
+        self.time += dt
+        self.ticks += 1
+        arms, objects, rules, scratch = self._arms, self._objects, self._rules, self._scratch
+        first = 0
+        for row, planner in enumerate(self._planners):
+            if planner is None or planner.follows_neighbours:
+                continue
+            if first < row:
+                update_arms(first, row, dt, arms, objects, rules, scratch)
+            self._update_planned(row, planner, dt)
+            first = row + 1
+        if first < len(self._planners):
+            update_arms(first, len(self._planners), dt, arms, objects, rules, scratch)
+        sense_all(arms, objects, rules, scratch)
+        self._make_contact_room()
+        return self._collect_captures()
+
+    # --------------------------------------------------------------- insides
+
+    def _row(self, number: int) -> int:
+        try:
+            return self._rows[number]
+        except (KeyError, TypeError):
+            raise UnknownArmError(number, self.numbers) from None
+
+    def _longest(self) -> int:
+        counts = [placement.parameters.segment_count for placement in self._placements]
+        return max(counts, default=1)
+
+    def _allocate(self, segments: int, objects: int) -> None:
+        """Make room for longer arms or another number of objects, and keep what still fits."""
+        fresh = empty_arms(len(self.numbers), segments, objects, self._contact_room)
+        if hasattr(self, "_arms"):
+            for name, array in fresh._asdict().items():
+                old = getattr(self._arms, name)
+                kept = tuple(map(slice, map(min, array.shape, old.shape)))
+                array[kept] = old[kept]
+        self._arms = fresh
+        self._scratch = empty_scratch(segments, objects)
+
+    def _place(self, row: int) -> None:
+        """Put one arm into its starting pose, with fresh requests."""
+        placement = self._placements[row]
+        parameters = placement.parameters
+        arms = self._arms
+        count = parameters.segment_count
+        arms.segment_count[row] = count
+        arms.segment_length[row] = parameters.segment_length
+        arms.maximum_bend[row] = parameters.maximum_bend
+        arms.turning_speed[row] = parameters.turning_speed
+        arms.base[row] = placement.base
+        arms.angles[row, :count] = initial_angles(parameters, placement.heading, self.rules)
+        self._rebuild_joints(row)
+        self._forget_requests(row)
+        arms.near_version[row] = NOTHING
+        arms.blocked[row] = False
+        arms.avoiding[row] = False
+
+    def _rebuild_joints(self, row: int) -> None:
+        arms = self._arms
+        place_joints(
+            float(arms.base[row, 0]),
+            float(arms.base[row, 1]),
+            float(arms.segment_length[row]),
+            arms.angles[row, : arms.segment_count[row]],
+            arms.joints[row],
+            arms.headings[row],
+        )
+        arms.pose_version[row] += 1
+
+    def _forget_requests(self, row: int) -> None:
+        """Let every segment ask for the attachment and the heading it has."""
+        arms = self._arms
+        count = arms.segment_count[row]
+        arms.requests[row, :count] = arms.joints[row, :count]
+        arms.request_headings[row, :count] = arms.headings[row, :count]
+        arms.goals[row, :count] = arms.joints[row, 1 : count + 1]
+        arms.steered[row] = False
+
+    def _send(self, row: int, position: tuple[float, float]) -> None:
+        self._arms.target[row] = position
+        self._arms.destination[row] = position
+
+    def _assign(self, row: int, *, active: bool) -> None:
+        arms = self._arms
+        arms.active[row] = active
+        arms.blocked[row] = False
+        arms.avoiding[row] = False
+        self._retracting[row] = False
+        forget_candidate(row, arms)
+        planner = self._planners[row]
+        if planner is not None:
+            planner.reset()
+
+    def _let_go(self, row: int) -> int | None:
+        held = int(self._arms.held[row])
+        if held == NOTHING:
+            return None
+        self._arms.held[row] = NOTHING
+        self._objects.owners[held] = NOTHING
+        self._objects.versions[SCENE] += 1
+        return int(self._objects.numbers[held])
+
+    def _rebuild(self, things: list[SceneObject]) -> None:
+        """Make the scene consist of these objects; holds that the change breaks come loose."""
+        table = ObjectTable.from_objects(things)
+        rows = {number: row for row, number in enumerate(table.numbers.tolist())}
+        old = self._objects
+        fresh = empty_objects(len(things))
+        fresh.numbers[:] = table.numbers
+        fresh.kinds[:] = table.kinds
+        fresh.positions[:] = table.positions
+        fresh.radii[:] = table.radii
+        fresh.versions[SCENE] = old.versions[SCENE] + 1
+        fresh.versions[MOTION] = old.versions[MOTION] + 1
+        kept: list[tuple[int, int]] = []
+        for row in range(len(self.numbers)):
+            held = int(self._arms.held[row])
+            if held == NOTHING:
+                continue
+            place = rows.get(int(old.numbers[held]))
+            if place is not None and self._stays_held(row, held, table.at(place)):
+                kept.append((row, place))
+            else:
+                self._assign(row, active=False)
+                self._let_go(row)
+        self._objects = fresh
+        self._table = None
+        for row, place in kept:
+            self._arms.held[row] = place
+            fresh.owners[place] = row
+        if len(things) != self._arms.near_rows.shape[1]:
+            self._allocate(self._arms.angles.shape[1], len(things))
+        self._next_number = max(self._next_number, *(n + 1 for n in rows), 1)
+        self._refresh()
+
+    def _stays_held(self, row: int, held: int, thing: SceneObject) -> bool:
+        if thing.kind != ObjectKind(int(self._objects.kinds[held])):
+            return False
+        arms = self._arms
+        segment = int(arms.grip_segment[row])
+        x, y = held_centre(
+            arms.joints[row, segment, 0],
+            arms.joints[row, segment, 1],
+            arms.headings[row, segment - 1],
+            arms.grip_offset[row, 0],
+            arms.grip_offset[row, 1],
+        )
+        away = math.hypot(thing.position[0] - x, thing.position[1] - y)
+        return away <= self.rules.detach_tolerance
+
+    def _refresh(self) -> None:
+        """Sense anew after an edit; a maturing grasp that it broke starts over (seed 000)."""
+        arms, objects = self._arms, self._objects
+        for row in range(len(self.numbers)):
+            sense(row, arms, objects, self._rules, self._scratch)
+            if arms.candidate[row] == NOTHING:
+                continue
+            if find_candidate(row, arms, objects) != (
+                arms.candidate[row],
+                arms.candidate_segment[row],
+            ):
+                forget_candidate(row, arms)
+        self._make_contact_room()
+
+    def _update_planned(self, row: int, planner: Planner, dt: float) -> None:
+        """Update one arm whose planner is not compiled into `update_arms`."""
+        arms, objects, rules, scratch = self._arms, self._objects, self._rules, self._scratch
+        moving, target_x, target_y = begin_update(row, dt, arms, objects, rules, scratch)
+        if moving:
+            obstacles = arms.near_obstacles[row, : arms.near_obstacle_count[row]].view()
+            obstacles.flags.writeable = False
+            arm = self._views[row]
+            target = np.array((target_x, target_y))
+            asked = planner.propose(arm, target, obstacles, dt)
+            if asked is not None:
+                self._take_proposal(row, planner.name, asked)
+                limit_proposal(row, dt, arms)
+                finish_update(row, arms, objects, rules, scratch)
+        sense(row, arms, objects, rules, scratch)
+
+    def _take_proposal(self, row: int, name: str, asked: Floats) -> None:
+        count = int(self._arms.segment_count[row])
+        asked = np.asarray(asked, dtype=np.float64)
+        if asked.shape != (count,) or not np.all(np.isfinite(asked)):
+            raise ValueError(
+                f"planner {name} of arm {self.numbers[row]} must propose {count} finite angles,"
+                f" got {asked.tolist()}"
+            )
+        self._arms.proposed[row, :count] = asked
+
+    def _make_contact_room(self) -> None:
+        """Grow the room for readings when an arm touched more than found room, and sense anew."""
+        most = int(self._arms.contact_count.max(initial=0))
+        if most <= self._contact_room:
+            return
+        self._contact_room = 2 * most
+        self._allocate(self._arms.angles.shape[1], len(self._objects.numbers))
+        self._arms.sensed_pose[:] = NOTHING
+        sense_all(self._arms, self._objects, self._rules, self._scratch)
+
+    def _collect_captures(self) -> list[Capture]:
+        captured = self._arms.captured
+        if captured.max(initial=NOTHING) == NOTHING:
+            return []
+        fresh = [
+            Capture(self.numbers[row], int(self._objects.numbers[captured[row]]), self.time)
+            for row in np.flatnonzero(captured != NOTHING)
+        ]
+        self.captures += fresh
+        return fresh
+
+    def _readings(self, rows: Iterable[int]) -> ContactReadings:
+        arms, objects = self._arms, self._objects
+        counts = [(row, int(arms.contact_count[row])) for row in rows]
+        numbers = [np.full(count, self.numbers[row], dtype=np.int64) for row, count in counts]
+        touched = np.concatenate(
+            [arms.contact_row[row, :count] for row, count in counts] or [np.empty(0, np.int64)]
+        )
+        return ContactReadings(
+            arms=np.concatenate(numbers or [np.empty(0, np.int64)]),
+            segments=np.concatenate(
+                [arms.contact_segment[row, :count] for row, count in counts]
+                or [np.empty(0, np.int64)]
+            ),
+            objects=objects.numbers[touched],
+            kinds=objects.kinds[touched],
+            points=np.concatenate(
+                [arms.contact_point[row, :count] for row, count in counts] or [np.empty((0, 2))]
+            ),
+            distances=np.concatenate(
+                [arms.contact_distance[row, :count] for row, count in counts] or [np.empty(0)]
+            ),
+        )
+
+
+def compile_kernels(report: Callable[[str], None] | None = None) -> None:
+    """Run every kernel once, so that no later step has to wait for the compiler.
+
+    Args:
+        report: called with one line before the work and one after it, where there is any to do.
+    """
+    from octo_reach.model.compilation import COMPILED, is_cached
+
+    if not COMPILED:
+        if report is not None:
+            report("numba is not installed: the same rules run uncompiled, some 100 times slower")
+        return
+    if report is not None and not is_cached():
+        report("compiling the kernels for the first time on this machine: under a minute, once")
+    rules = ReachRules.pixel()
+    octopus = Octopus([ArmPlacement(1, ArmParameters(2, 10.0), target=(5.0, 5.0))], rules)
+    octopus.add_object(ObjectKind.OBSTACLE, (30.0, 30.0), 1.0)
+    octopus.step(1.0 / 120.0)
+    row = 0
+    begin_update(row, 1 / 120, octopus._arms, octopus._objects, octopus._rules, octopus._scratch)
+    limit_proposal(row, 1 / 120, octopus._arms)
+    finish_update(row, octopus._arms, octopus._objects, octopus._rules, octopus._scratch)
+    octopus.retract(1)
+    octopus._stays_held(row, 0, octopus.objects.at(0))

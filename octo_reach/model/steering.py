@@ -1,0 +1,77 @@
+"""Steering one segment around the nearest obstacle: a local redirection, not a search (seed 000)."""
+
+from __future__ import annotations
+
+import math
+
+from octo_reach.model.compilation import compiled
+from octo_reach.model.geometry import Floats, segment_distance
+from octo_reach.model.rules import KernelRules
+
+
+@compiled
+def steer(
+    start_x: float,
+    start_y: float,
+    goal_x: float,
+    goal_y: float,
+    segment_length: float,
+    obstacles: Floats,
+    rules: KernelRules,
+) -> tuple[float, float, bool]:
+    """Redirect a segment's local goal around the nearest obstacle in its way (seed 000).
+
+    The segment looks along the straight line to its goal, a few segment lengths at most. Of the
+    obstacles whose early-warning circle that line enters, the one whose centre is nearest to the
+    start counts; the new goal lies on a circle around it, a fixed step further round, always the
+    same way, so that tiny differences never switch sides.
+
+    Args:
+        start_x: x of the segment's attachment.
+        start_y: y of the segment's attachment.
+        goal_x: x of the local goal.
+        goal_y: y of the local goal.
+        segment_length: length of a segment, in the scene's unit.
+        obstacles: centre and radius of each obstacle, shape (K, 3).
+        rules: constants of the scene.
+
+    Returns:
+        The goal to use, x and y, and whether it was changed.
+    """
+    d_x = goal_x - start_x
+    d_y = goal_y - start_y
+    distance = math.sqrt(d_x * d_x + d_y * d_y)
+    if distance <= rules.geometry_tolerance:
+        return goal_x, goal_y, False
+    look = min(distance, rules.lookahead_segments * segment_length)
+    end_x = start_x + d_x / distance * look
+    end_y = start_y + d_y / distance * look
+    margin = rules.arm_clearance + rules.steering_margin
+    nearest = -1
+    nearest_squared = math.inf
+    for k in range(len(obstacles)):
+        c_x = obstacles[k, 0] - start_x
+        c_y = obstacles[k, 1] - start_y
+        centre_squared = c_x * c_x + c_y * c_y
+        if centre_squared >= nearest_squared:
+            continue
+        influence = obstacles[k, 2] + margin
+        # No point of the line is nearer to the centre than the start is, less the line's length;
+        # the slack keeps rounding from ever turning this shortcut into a verdict.
+        horizon = (look + influence) * 1.000001
+        if centre_squared > horizon * horizon:
+            continue
+        if (
+            segment_distance(start_x, start_y, end_x, end_y, obstacles[k, 0], obstacles[k, 1])
+            < influence
+        ):
+            nearest = k
+            nearest_squared = centre_squared
+    if nearest < 0:
+        return goal_x, goal_y, False
+    centre_x = obstacles[nearest, 0]
+    centre_y = obstacles[nearest, 1]
+    step = rules.turn_sign * rules.boundary_step
+    around = math.atan2(start_y - centre_y, start_x - centre_x) + step
+    radius = obstacles[nearest, 2] + margin + rules.waypoint_margin
+    return centre_x + radius * math.cos(around), centre_y + radius * math.sin(around), True

@@ -1,0 +1,64 @@
+"""Lets somebody else steer: the arm follows joint angles that are offered from outside."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from octo_reach.model.geometry import Floats
+from octo_reach.model.octopus import Arm
+
+WAITING = "waiting for a joint proposal"
+
+
+class ExternalPlanner:
+    """Proposes what was offered last; holds the arm until something is.
+
+    It is asked even where the target is blocked or reached: whoever offers the angles decides what
+    the arm is to do. Limits and guard stand before the arm as they do with every planner.
+
+    Attributes:
+        name: "external".
+        note: says so while there is no proposal to follow.
+        gated: False.
+        follows_neighbours: False.
+    """
+
+    name = "external"
+    gated = False
+    follows_neighbours = False
+
+    def __init__(self) -> None:
+        """Wait for a first offer."""
+        self.note = WAITING
+        self._offered: Floats | None = None
+
+    def offer(self, angles: Floats) -> None:
+        """Give the joint angles to go to from now on.
+
+        Args:
+            angles: shape (N,), rad: the base's heading, then bends.
+
+        Raises:
+            ValueError: an angle is not finite, or the shape is not (N,).
+        """
+        offered = np.array(angles, dtype=np.float64)
+        if offered.ndim != 1 or not np.all(np.isfinite(offered)):
+            raise ValueError(f"offered angles must be finite, shape (N,), got {offered.tolist()}")
+        self._offered = offered
+        self.note = ""
+
+    def propose(self, arm: Arm, target: Floats, obstacles: Floats, dt: float) -> Floats | None:
+        """Propose what was offered last; None, and a note, where nothing fits the arm."""
+        offered = self._offered
+        if offered is None:
+            self.note = WAITING
+            return None
+        if len(offered) != len(arm.angles):
+            self.note = f"the joint proposal has {len(offered)} angles, not {len(arm.angles)}"
+            return None
+        return offered
+
+    def reset(self) -> None:
+        """Wait for a new offer: the last one was made for another assignment or pose."""
+        self._offered = None
+        self.note = WAITING
