@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -113,6 +113,11 @@ class ArmPlacement:
         checked_number(f"heading of arm {self.number}", self.heading)
         if self.target is not None:
             checked_position(f"target of arm {self.number}", self.target)
+
+
+    def with_parameters(self, parameters: ArmParameters) -> ArmPlacement:
+        """Give the same arm with other geometry and limits."""
+        return replace(self, parameters=parameters)
 
 
 def checked_position(what: str, position: object) -> tuple[float, float]:

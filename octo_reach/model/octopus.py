@@ -104,6 +104,11 @@ class Arm:
         return self._octopus.numbers[self.index]
 
     @property
+    def placement(self) -> ArmPlacement:
+        """Where the arm stands, with its geometry and limits as they are now."""
+        return self._octopus._placements[self.index]
+
+    @property
     def parameters(self) -> ArmParameters:
         """Geometry and limits."""
         return self._octopus._placements[self.index].parameters
@@ -457,6 +462,35 @@ class Octopus:
         self._place(row)
         self._assign(row, active=active)
         self._refresh()
+
+    def interrupt_grasps(self) -> None:
+        """Let every maturing grasp start over: what has lasted so far does not count any more."""
+        for row in range(len(self.numbers)):
+            forget_candidate(row, self._arms)
+
+    def limit_speed(self, number: int, turning_speed: float) -> None:
+        """Change how fast the joints of an arm may turn; its pose and its grip stay.
+
+        Args:
+            number: the arm.
+            turning_speed: fastest change of any joint angle, rad/s.
+
+        Raises:
+            UnknownArmError: no arm has that number.
+            ValueError: the speed is not finite or not above 0.
+        """
+        row = self._row(number)
+        parameters = replace(self._placements[row].parameters, turning_speed=turning_speed)
+        self._placements[row] = replace(self._placements[row], parameters=parameters)
+        self._arms.turning_speed[row] = turning_speed
+
+    def planner(self, number: int) -> Planner | None:
+        """Give the planner of an arm, or None for the octopus's own neighbour rules.
+
+        Raises:
+            UnknownArmError: no arm has that number.
+        """
+        return self._planners[self._row(number)]
 
     def set_planner(self, number: int, planner: Planner | None) -> None:
         """Let a planner propose an arm's motion from the next update on; None: neighbour rules.

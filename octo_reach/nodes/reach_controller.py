@@ -1,0 +1,592 @@
+"""The reach controller: any number of arms, stepped at a fixed rate, in a ROS graph.
+
+Wiring only. The main thread steps the arms on absolute deadlines and publishes; callbacks run in a
+second thread and only note what arrived. The rules are the model's, messages are `octo_reach.ros`'s.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PointStamped, PoseStamped
+from rclpy.clock import JumpThreshold, TimeJump
+from rclpy.duration import Duration
+from rclpy.event_handler import SubscriptionEventCallbacks
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from sensor_msgs.msg import JointState, PointCloud2
+from std_msgs.msg import String
+from std_srvs.srv import SetBool, Trigger
+from visualization_msgs.msg import MarkerArray
+
+from octo_reach.installation import share_path
+from octo_reach.model.geometry import Floats
+from octo_reach.model.octopus import Octopus, compile_kernels
+from octo_reach.nodes.spinning import run_node
+from octo_reach.nodes.step_schedule import NANOSECONDS, StepSchedule
+from octo_reach.planners import PLANNERS, ExternalPlanner, create_planner
+from octo_reach.ros.contacts import ContactCloudBuilder
+from octo_reach.ros.description import robot_description
+from octo_reach.ros.diagnostics import NodeDiagnostics, controller_report
+from octo_reach.ros.frames import arm_name
+from octo_reach.ros.grasps import GraspMarkers
+from octo_reach.ros.joint_states import JointStateBuilder, proposal_from_joint_state
+from octo_reach.ros.markers import ArmMarkers
+from octo_reach.ros.objects import ObjectChange, objects_from_markers
+from octo_reach.ros.parameters import (
+    ParameterTable,
+    arm_settings,
+    chosen_arms,
+    controller_settings,
+    effective_arm,
+    effective_planner,
+    effective_rules,
+    rule_settings,
+)
+from octo_reach.ros.quality_of_service import (
+    INPUT,
+    LATCHED,
+    OBJECTS,
+    OBJECTS_VOLATILE,
+    STREAM,
+    DuplicateFilter,
+)
+from octo_reach.ros.reported_scene import ReportedScene
+from octo_reach.ros.states import ArmStatesBuilder
+from octo_reach.ros.targets import TipBuilder, target_from_point, target_from_pose
+from octo_reach.ros.validation import RejectedInput, RejectionLog
+from octo_reach.scenes import SceneDocument, load_scene, to_metres
+
+DEFAULT_SCENE = ("config", "scenes", "first_reach.yaml")
+LONGEST_WAIT = 0.1
+"""Longest the main thread sleeps before it looks at its inputs again, s."""
+STATES_PERIOD = 0.5
+REPORT_PERIOD = 1.0
+CLOCK_PATIENCE = 1.0
+"""How long a clock may be silent at the start before the node says that it waits, s."""
+
+
+class Inbox:
+    """What arrived since the main thread last looked; callbacks fill it, the main thread empties it.
+
+    Of a target or a proposal only the newest counts, so a flood of them costs one assignment.
+    """
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._lock = threading.Lock()
+        self._targets: dict[int, tuple[float, float]] = {}
+        self._proposals: dict[int, Floats] = {}
+        self._changes: deque[tuple[list[ObjectChange], float]] = deque()
+
+    def put_target(self, arm: int, target: tuple[float, float]) -> None:
+        """Note where an arm is sent."""
+        with self._lock:
+            self._targets[arm] = target
+
+    def put_proposal(self, arm: int, angles: Floats) -> None:
+        """Note the joint angles somebody proposes for an arm."""
+        with self._lock:
+            self._proposals[arm] = angles
+
+    def put_changes(self, changes: list[ObjectChange], received: float) -> None:
+        """Note what a message says about objects."""
+        with self._lock:
+            self._changes.append((changes, received))
+
+    def empty(
+        self,
+    ) -> tuple[
+        dict[int, tuple[float, float]],
+        dict[int, Floats],
+        list[tuple[list[ObjectChange], float]],
+    ]:
+        """Take out targets, proposals and object changes."""
+        with self._lock:
+            taken = self._targets, self._proposals, list(self._changes)
+            self._targets, self._proposals = {}, {}
+            self._changes.clear()
+        return taken
+
+
+class ReachController(Node):
+    """Subscribes to targets and objects, steps the arms, publishes joints, contacts and grasps."""
+
+    def __init__(self) -> None:
+        """Bring up everything but the steps."""
+        super().__init__("reach_controller")
+        logger = self.get_logger()
+        compile_kernels(logger.info)
+        self._table = ParameterTable(self, on_change=self._change_parameters)
+        self._table.declare(controller_settings(PLANNERS))
+        document = self._load_scene()
+        numbers = [placement.number for placement in document.placements()]
+        self._table.declare(rule_settings(document.rules))
+        self._table.declare(arm_settings(numbers, PLANNERS))
+        self._table.warn_unknown()
+        self._octopus = self._build(document)
+
+        self._lock = threading.RLock()
+        self._inbox = Inbox()
+        self._rejections = RejectionLog(logger.warning)
+        self._schedule = self._plan_steps()
+        self._replan = False
+        self._paused = False
+        self._sim_time = False
+        self._clock_moved = threading.Event()
+        self._feed_received: float | None = None
+        self._scene = ReportedScene(
+            self._octopus, self._table["claim_grace"], self._say_let_go
+        )
+        self._worst_step = 0.0
+        self._steps_reported = 0
+        self._missed_reported = 0
+        self._report_time = time.monotonic()
+        self._states_time = 0.0
+        self._markers_time = 0.0
+
+        self._make_outputs()
+        self._make_inputs()
+        self._make_services()
+        self._jump_handle = self.get_clock().create_jump_callback(
+            JumpThreshold(
+                min_forward=Duration(nanoseconds=1),
+                min_backward=Duration(nanoseconds=-1),
+                on_clock_change=True,
+            ),
+            post_callback=self._note_clock,
+        )
+
+    # ------------------------------------------------------------- beginning
+
+    def _load_scene(self) -> SceneDocument:
+        path = self._table["scene"] or share_path(*DEFAULT_SCENE)
+        return to_metres(load_scene(path), self._table["metres_per_pixel"])
+
+    def _build(self, document: SceneDocument) -> Octopus:
+        """Make the arms of the scene with whatever parameters override; objects come by topic."""
+        table = self._table
+        placements = document.placements()
+        wanted = chosen_arms(table["arms"], [placement.number for placement in placements])
+        arms = [
+            placement.with_parameters(effective_arm(table, placement.number, placement.parameters))
+            for placement in placements
+            if placement.number in wanted
+        ]
+        planners = {number: create_planner(effective_planner(table, number)) for number in wanted}
+        return Octopus(arms, effective_rules(table, document.rules), planners)
+
+    def _plan_steps(self) -> StepSchedule:
+        return StepSchedule(self._table["rate"], self._table["catch_up"])
+
+    def _make_outputs(self) -> None:
+        octopus = self._octopus
+        self._joint_states = self.create_publisher(JointState, "joint_states", STREAM)
+        self._contacts = self.create_publisher(PointCloud2, "contacts", STREAM)
+        self._grasps = self.create_publisher(MarkerArray, "grasps", LATCHED)
+        self._arm_states = self.create_publisher(DiagnosticArray, "arm_states", LATCHED)
+        self._markers = self.create_publisher(MarkerArray, "markers", STREAM)
+        self._description = self.create_publisher(String, "robot_description", LATCHED)
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
+        self._tips: list[tuple[Publisher, TipBuilder]] = [
+            (self.create_publisher(PointStamped, f"{arm_name(n)}/tip", STREAM), TipBuilder())
+            for n in octopus.numbers
+        ]
+        self._joint_builder = JointStateBuilder()
+        self._contact_builder = ContactCloudBuilder()
+        self._grasp_builder = GraspMarkers()
+        self._states_builder = ArmStatesBuilder()
+        self._marker_builder = ArmMarkers()
+        self._report_builder = NodeDiagnostics(self.get_fully_qualified_name())
+        # What arms of these names held before this start lies where it is now.
+        self._grasps.publish(self._grasp_builder.start(octopus.numbers))
+        self._publish_description()
+
+    def _make_inputs(self) -> None:
+        for number in self._octopus.numbers:
+            name = arm_name(number)
+            self.create_subscription(
+                PointStamped, f"{name}/target", self._taker(number, target_from_point), INPUT
+            )
+            self.create_subscription(
+                PoseStamped, f"{name}/target_pose", self._taker(number, target_from_pose), INPUT
+            )
+            self.create_subscription(
+                JointState, f"{name}/joint_proposal", self._proposal_taker(number), INPUT
+            )
+        self._duplicates = DuplicateFilter()
+        self._volatile_objects: Any = None
+        self.create_subscription(
+            MarkerArray,
+            "objects",
+            self._take_objects,
+            OBJECTS,
+            event_callbacks=SubscriptionEventCallbacks(
+                incompatible_qos=self._hear_volatile_objects
+            ),
+        )
+
+    def _make_services(self) -> None:
+        self.create_service(SetBool, "~/pause", self._pause)
+        self.create_service(Trigger, "~/step", self._step_once)
+        self.create_service(Trigger, "~/reset", self._reset_all)
+        for number in self._octopus.numbers:
+            for action, act in (
+                ("idle", self._idle),
+                ("release", self._release),
+                ("retract", self._retract),
+                ("reset", self._reset),
+            ):
+                self.create_service(
+                    Trigger, f"{arm_name(number)}/{action}", self._server(number, act)
+                )
+
+    # ---------------------------------------------------------------- inputs
+
+    def _taker(
+        self, number: int, read: Callable[[str, Any], tuple[float, float]]
+    ) -> Callable[[Any], None]:
+        name = arm_name(number)
+
+        def take(message: Any) -> None:
+            topic = f"{name}/{'target' if isinstance(message, PointStamped) else 'target_pose'}"
+            try:
+                self._inbox.put_target(number, read(topic, message))
+            except RejectedInput as rejection:
+                self._rejections.reject(rejection)
+
+        return take
+
+    def _proposal_taker(self, number: int) -> Callable[[JointState], None]:
+        topic = f"{arm_name(number)}/joint_proposal"
+        arm = self._octopus.arm(number)
+
+        def take(message: JointState) -> None:
+            try:
+                count = arm.parameters.segment_count
+                self._inbox.put_proposal(
+                    number, proposal_from_joint_state(topic, message, number, count)
+                )
+            except RejectedInput as rejection:
+                self._rejections.reject(rejection)
+
+        return take
+
+    def _take_objects(self, message: MarkerArray, information: Any) -> None:
+        if self._volatile_objects is not None and not self._duplicates.is_new(information):
+            return
+        received = time.monotonic()
+        try:
+            changes = objects_from_markers("objects", message, None)
+        except RejectedInput as rejection:
+            self._rejections.reject(rejection)
+            return
+        self._inbox.put_changes(changes, received)
+
+    def _hear_volatile_objects(self, event: Any) -> None:
+        """Hear a publisher that latches nothing too: the latched subscription never matches it."""
+        if self._volatile_objects is None:
+            self.get_logger().info("a publisher of objects is volatile: it is heard as well")
+            self._volatile_objects = self.create_subscription(
+                MarkerArray, "objects", self._take_objects, OBJECTS_VOLATILE
+            )
+
+    def _read_inbox(self) -> None:
+        """Give the model what has arrived. Objects first: a target may be meant for one of them."""
+        targets, proposals, changes = self._inbox.empty()
+        now = time.monotonic()
+        for change, received in changes:
+            self._feed_received = received
+            self._scene.apply(change, received)
+        self._scene.expire(now)
+        for number, target in targets.items():
+            self._octopus.reach(number, target)
+        for number, angles in proposals.items():
+            planner = self._octopus.planner(number)
+            if isinstance(planner, ExternalPlanner):
+                planner.offer(angles)
+
+    def _note_clock(self, jump: TimeJump) -> None:
+        self._clock_moved.set()
+
+    # -------------------------------------------------------------- services
+
+    def _server(self, number: int, act: Callable[[int], tuple[bool, str]]) -> Any:
+        def serve(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+            with self._lock:
+                self._read_inbox()
+                response.success, response.message = act(number)
+                self._publish_changes(self._now())
+            return response
+
+        return serve
+
+    def _idle(self, number: int) -> tuple[bool, str]:
+        self._octopus.idle(number)
+        return True, f"{arm_name(number)} is idle"
+
+    def _release(self, number: int) -> tuple[bool, str]:
+        released = self._octopus.release(number)
+        if released is None:
+            return True, f"{arm_name(number)} held nothing and is idle"
+        return True, f"{arm_name(number)} has let go of object {released} and is idle"
+
+    def _retract(self, number: int) -> tuple[bool, str]:
+        if self._octopus.retract(number):
+            return True, f"{arm_name(number)} retracts"
+        return False, f"{arm_name(number)} holds nothing to retract with"
+
+    def _reset(self, number: int) -> tuple[bool, str]:
+        self._octopus.reset(number)
+        self._joint_builder.restart()
+        return True, f"{arm_name(number)} is in its starting pose"
+
+    def _reset_all(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        with self._lock:
+            self._read_inbox()
+            for number in self._octopus.numbers:
+                self._reset(number)
+            now = self._now()
+            self._publish_changes(now)
+            self._publish_joints(now, 0.0)
+        response.success = True
+        response.message = f"{len(self._octopus.numbers)} arms are in their starting poses"
+        return response
+
+    def _pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        with self._lock:
+            if self._paused and not request.data:
+                self._replan = True
+            self._paused = bool(request.data)
+        response.success = True
+        response.message = "paused" if self._paused else "running"
+        return response
+
+    def _step_once(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        with self._lock:
+            response.success = self._paused
+            if self._paused:
+                self._step(self._now())
+                response.message = f"step {self._octopus.ticks} taken"
+            else:
+                response.message = "not paused: steps are taken as time goes by"
+        return response
+
+    def _change_parameters(self, changes: dict[str, Any]) -> None:
+        """Make parameters that were changed at run time count."""
+        table = self._table
+        with self._lock:
+            if "rate" in changes or "catch_up" in changes:
+                self._schedule = self._plan_steps()
+            self._scene.grace = table["claim_grace"]
+            geometry = False
+            for arm in self._octopus.arms:
+                geometry = self._change_arm(arm.number) or geometry
+                name = effective_planner(table, arm.number)
+                if name != arm.planner_name:
+                    self._octopus.set_planner(arm.number, create_planner(name))
+            if geometry:
+                self._joint_builder.restart()
+                self._publish_description()
+
+    def _change_arm(self, number: int) -> bool:
+        """Give one arm its changed limits; tell whether its geometry changed and it was reset."""
+        arm = self._octopus.arm(number)
+        wanted = effective_arm(self._table, number, arm.parameters)
+        if wanted == arm.parameters:
+            return False
+        self._octopus.limit_speed(number, wanted.turning_speed)
+        if wanted == arm.parameters:
+            return False
+        self._octopus.reset(number, wanted)
+        return True
+
+    # ------------------------------------------------------------------ time
+
+    def live(self, stop: threading.Event) -> None:
+        """Step the arms until `stop` is set."""
+        arms = len(self._octopus.numbers)
+        self.get_logger().info(
+            f"ready: {arms} {'arm' if arms == 1 else 'arms'} at {self._table['rate']:g} Hz"
+        )
+        started = time.monotonic()
+        waiting_said = False
+        while not stop.is_set():
+            now = self._now()
+            if now == 0:
+                if not waiting_said and time.monotonic() - started > CLOCK_PATIENCE:
+                    self.get_logger().warning("waiting for /clock")
+                    waiting_said = True
+                self._rest()
+            elif self._paused:
+                self._rest()
+            else:
+                self._take_due_steps(now)
+            with self._lock:
+                self._publish_report()
+            self._wait(stop)
+
+    def _now(self) -> int:
+        return int(self.get_clock().now().nanoseconds)
+
+    def _take_due_steps(self, now: int) -> None:
+        with self._lock:
+            if self._replan:
+                self._schedule.restart()
+                self._replan = False
+            if self._schedule.look(now):
+                self._go_back()
+            due = self._schedule.take()
+        while due is not None:
+            with self._lock:
+                if self._paused:
+                    return
+                self._step(due)
+                due = self._schedule.take()
+
+    def _rest(self) -> None:
+        """Take inputs while no time passes, and let others know that the arms are still here."""
+        with self._lock:
+            self._read_inbox()
+            self._publish_changes(self._now())
+            if self._joint_states.get_subscription_count():
+                self._joint_states.publish(self._joint_builder.message)
+
+    def _go_back(self) -> None:
+        """The clock jumped back: what has lasted so far has not, and everything is fresh."""
+        self.get_logger().info("the clock jumped back")
+        self._octopus.interrupt_grasps()
+        if self._feed_received is not None:
+            self._feed_received = time.monotonic()
+
+    def _wait(self, stop: threading.Event) -> None:
+        if self.get_clock().ros_time_is_active:
+            self._clock_moved.wait(LONGEST_WAIT)
+            self._clock_moved.clear()
+        elif self._paused:
+            stop.wait(LONGEST_WAIT)
+        else:
+            stop.wait(min(self._schedule.wait(self._now()), LONGEST_WAIT))
+
+    def _step(self, due: int) -> None:
+        """Take one step, and publish what came of it.
+
+        Args:
+            due: the step's place on the node's clock, ns.
+        """
+        begun = time.perf_counter()
+        self._read_inbox()
+        seconds = self._schedule.period
+        if not self._hold_reason():
+            self._octopus.step(seconds)
+            self._scene.note_grips(time.monotonic())
+        self._publish_joints(due, seconds)
+        self._publish_changes(due)
+        self._worst_step = max(self._worst_step, time.perf_counter() - begun)
+
+    def _hold_reason(self) -> str:
+        """Give why the arms must hold, or nothing."""
+        limit = self._table["object_timeout"]
+        if limit <= 0.0:
+            return ""
+        if self._feed_received is None:
+            return "nothing was heard of objects: holding"
+        if time.monotonic() - self._feed_received > limit:
+            return "the object feed is too old: holding"
+        return ""
+
+    # --------------------------------------------------------------- outputs
+
+    def _publish_joints(self, due: int, seconds: float) -> None:
+        """Publish what every step has to say."""
+        stamp = _stamp(due)
+        octopus = self._octopus
+        joints = self._joint_builder.fill(octopus, stamp, seconds)
+        if self._joint_states.get_subscription_count():
+            self._joint_states.publish(joints)
+        if self._contacts.get_subscription_count():
+            self._contacts.publish(self._contact_builder.fill(octopus.contacts, stamp))
+        for (publisher, builder), arm in zip(self._tips, octopus.arms, strict=True):
+            if publisher.get_subscription_count():
+                publisher.publish(builder.fill(arm, stamp))
+
+    def _publish_changes(self, due: int) -> None:
+        """Publish what only changes and slower rates are published of."""
+        octopus = self._octopus
+        now = time.monotonic()
+        self._scene.note_grips(now)
+        if self._grasp_builder.changed(octopus):
+            self._grasps.publish(self._grasp_builder.fill(octopus))
+        reason = self._hold_reason()
+        states_due = now - self._states_time >= STATES_PERIOD
+        if states_due or self._states_builder.changed(octopus, reason):
+            self._states_time = now
+            self._arm_states.publish(self._states_builder.fill(octopus, _stamp(due), reason))
+        rate = self._table["markers_rate"]
+        if rate > 0.0 and now - self._markers_time >= 1.0 / rate:
+            self._markers_time = now
+            if self._markers.get_subscription_count():
+                self._markers.publish(self._marker_builder.fill(octopus))
+
+    def _publish_description(self) -> None:
+        placements = [
+            arm.placement for arm in self._octopus.arms
+        ]
+        text = robot_description(placements, self._octopus.rules)
+        self._description.publish(String(data=text))
+
+    def _publish_report(self) -> None:
+        """Once a second: say how it goes, and set right who holds what."""
+        now = time.monotonic()
+        passed = now - self._report_time
+        if passed < REPORT_PERIOD:
+            return
+        self._report_time = now
+        disputed = self._scene.disputed_grips()
+        if disputed:
+            self._grasp_builder.disown(disputed)
+            self._grasps.publish(self._grasp_builder.fill(self._octopus))
+        schedule = self._schedule
+        steps = self._octopus.ticks
+        level, summary, values = controller_report(
+            rate=(steps - self._steps_reported) / passed,
+            wanted_rate=self._table["rate"],
+            steps=steps,
+            worst_step=self._worst_step,
+            missed_steps=schedule.missed - self._missed_reported,
+            dropped_seconds=schedule.dropped * schedule.period,
+            rejected=dict(self._rejections.counts),
+            feed_age=None if self._feed_received is None else now - self._feed_received,
+            object_timeout=self._table["object_timeout"],
+            paused=self._paused,
+            notes=self._table.refused,
+        )
+        self._steps_reported = steps
+        self._missed_reported = schedule.missed
+        self._worst_step = 0.0
+        stamp = _stamp(self._now())
+        self._diagnostics.publish(self._report_builder.fill(stamp, level, summary, values))
+
+    def _say_let_go(self, text: str) -> None:
+        self.get_logger().warning(text)
+
+
+def _stamp(nanoseconds: int) -> Time:
+    seconds, rest = divmod(nanoseconds, NANOSECONDS)
+    return Time(sec=seconds, nanosec=rest)
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the reach controller until SIGINT or SIGTERM; give the exit code."""
+    return run_node(ReachController, args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
