@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -114,7 +115,6 @@ class ArmPlacement:
         if self.target is not None:
             checked_position(f"target of arm {self.number}", self.target)
 
-
     def with_parameters(self, parameters: ArmParameters) -> ArmPlacement:
         """Give the same arm with other geometry and limits."""
         return replace(self, parameters=parameters)
@@ -126,10 +126,10 @@ def checked_position(what: str, position: object) -> tuple[float, float]:
     Raises:
         ValueError: it is no pair of finite numbers; the text names `what` and the value.
     """
-    try:
-        x, y = position  # type: ignore[misc]
-    except (TypeError, ValueError):
-        raise ValueError(f"{what} must be a pair (x, y), got {position!r}") from None
+    values = list(position) if isinstance(position, Iterable) else []
+    if len(values) != 2:
+        raise ValueError(f"{what} must be a pair (x, y), got {position!r}")
+    x, y = values
     return checked_number(f"x of {what}", x), checked_number(f"y of {what}", y)
 
 

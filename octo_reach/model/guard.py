@@ -110,9 +110,7 @@ def arm_move_is_safe(
             between = travels[i] / (2.0 * samples)
             while pair < pairs and pair_segments[pair] == i:
                 k = pair_obstacles[pair]
-                distance = segment_distance(
-                    x, y, next_x, next_y, obstacles[k, 0], obstacles[k, 1]
-                )
+                distance = segment_distance(x, y, next_x, next_y, obstacles[k, 0], obstacles[k, 1])
                 if not distance - between >= pair_limits[pair]:
                     return False
                 pair += 1

@@ -1,10 +1,10 @@
 """N arms over one scene: assignments, the life of a grasp, exclusive claims, one step of everything.
 
-    octopus = Octopus([ArmPlacement(1, ArmParameters(), target=(200.0, 100.0))], ReachRules.pixel())
-    octopus.add_object(ObjectKind.OBSTACLE, (120.0, 40.0), 14.0)
-    for _ in range(120):
-        octopus.step(1 / 120)
-    octopus.arm(1).tip
+octopus = Octopus([ArmPlacement(1, ArmParameters(), target=(200.0, 100.0))], ReachRules.pixel())
+octopus.add_object(ObjectKind.OBSTACLE, (120.0, 40.0), 14.0)
+for _ in range(120):
+    octopus.step(1 / 120)
+octopus.arm(1).tip
 """
 
 from __future__ import annotations
@@ -333,7 +333,8 @@ class Octopus:
         self._views = tuple(Arm(self, row) for row in range(len(ordered)))
         self._rows = {number: row for row, number in enumerate(self.numbers)}
         self._contact_room = CONTACT_ROOM
-        self._allocate(self._longest(), 0)
+        self._arms = empty_arms(len(ordered), self._longest(), 0, self._contact_room)
+        self._scratch = empty_scratch(self._longest(), 0)
         for row in range(len(ordered)):
             self._place(row)
             placement = self._placements[row]
@@ -627,11 +628,10 @@ class Octopus:
     def _allocate(self, segments: int, objects: int) -> None:
         """Make room for longer arms or another number of objects, and keep what still fits."""
         fresh = empty_arms(len(self.numbers), segments, objects, self._contact_room)
-        if hasattr(self, "_arms"):
-            for name, array in fresh._asdict().items():
-                old = getattr(self._arms, name)
-                kept = tuple(map(slice, map(min, array.shape, old.shape)))
-                array[kept] = old[kept]
+        for name, array in fresh._asdict().items():
+            old = getattr(self._arms, name)
+            kept = tuple(map(slice, map(min, array.shape, old.shape)))
+            array[kept] = old[kept]
         self._arms = fresh
         self._scratch = empty_scratch(segments, objects)
 

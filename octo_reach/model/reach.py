@@ -279,9 +279,7 @@ def update_arms(
 
 
 @compiled
-def sense_all(
-    arms: ArmState, objects: ObjectState, rules: KernelRules, scratch: Scratch
-) -> None:
+def sense_all(arms: ArmState, objects: ObjectState, rules: KernelRules, scratch: Scratch) -> None:
     """Refresh the readings of every arm: objects may have moved after an arm had its turn."""
     for row in range(len(arms.segment_count)):
         sense(row, arms, objects, rules, scratch)

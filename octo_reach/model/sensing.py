@@ -40,9 +40,7 @@ class ContactReadings:
 
 
 @compiled
-def list_near_objects(
-    row: int, arms: ArmState, objects: ObjectState, rules: KernelRules
-) -> None:
+def list_near_objects(row: int, arms: ArmState, objects: ObjectState, rules: KernelRules) -> None:
     """Note which objects one arm could ever meet where they lie, in place.
 
     An object beyond the arm's whole reach and every margin can change no sensing, steering or

@@ -142,9 +142,7 @@ class ReachController(Node):
         self._sim_time = False
         self._clock_moved = threading.Event()
         self._feed_received: float | None = None
-        self._scene = ReportedScene(
-            self._octopus, self._table["claim_grace"], self._say_let_go
-        )
+        self._scene = ReportedScene(self._octopus, self._table["claim_grace"], self._say_let_go)
         self._worst_step = 0.0
         self._steps_reported = 0
         self._missed_reported = 0
@@ -536,9 +534,7 @@ class ReachController(Node):
                 self._markers.publish(self._marker_builder.fill(octopus))
 
     def _publish_description(self) -> None:
-        placements = [
-            arm.placement for arm in self._octopus.arms
-        ]
+        placements = [arm.placement for arm in self._octopus.arms]
         text = robot_description(placements, self._octopus.rules)
         self._description.publish(String(data=text))
 

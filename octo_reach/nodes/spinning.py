@@ -1,8 +1,8 @@
 """The life of a node: callbacks in the background, signals, and a clean end.
 
-Both nodes of the package live alike. The main thread keeps time; a second thread takes what arrives.
-Signals only set a flag that the main thread looks at, so that no publish ever meets a context that a
-signal handler shut down under it.
+Both nodes of the package live alike. The main thread keeps time; a second thread takes what
+arrives. Signals only set a flag that the main thread looks at, so that no publish ever meets a
+context that a signal handler shut down under it.
 """
 
 from __future__ import annotations

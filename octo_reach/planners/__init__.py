@@ -1,4 +1,4 @@
-"""Planners by name. A planner proposes joint angles; limits and guard decide what becomes of them."""
+"""Planners by name. A planner proposes joint angles; limits and guard decide about them."""
 
 from __future__ import annotations
 
