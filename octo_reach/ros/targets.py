@@ -1,0 +1,83 @@
+"""Targets of a tip from messages, and where the tip is as a message."""
+
+from __future__ import annotations
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import PointStamped, PoseStamped
+
+from octo_reach.model.octopus import Arm
+from octo_reach.ros.frames import WORLD, is_world
+from octo_reach.ros.validation import RejectedInput, checked_coordinates
+
+
+def _checked_world(topic: str, frame_id: str) -> None:
+    if not is_world(frame_id):
+        rule = f"header.frame_id of a target must be '{WORLD}' or empty"
+        raise RejectedInput(topic, "unknown frame", repr(frame_id), rule)
+
+
+def target_from_point(topic: str, message: PointStamped) -> tuple[float, float]:
+    """Give the target of a `target` message, (x, y) in the world, m. z and the stamp are ignored.
+
+    Args:
+        topic: where the message came from, for the error.
+        message: the message.
+
+    Raises:
+        RejectedInput: another frame than the world, or coordinates NaN, infinite or too large.
+    """
+    _checked_world(topic, message.header.frame_id)
+    return checked_coordinates(topic, "a target", message.point.x, message.point.y)
+
+
+def target_from_pose(topic: str, message: PoseStamped) -> tuple[float, float]:
+    """Give the target of a `target_pose` message, (x, y) in the world, m. The yaw is ignored.
+
+    Args:
+        topic: where the message came from, for the error.
+        message: the message.
+
+    Raises:
+        RejectedInput: another frame than the world, or coordinates NaN, infinite or too large.
+    """
+    _checked_world(topic, message.header.frame_id)
+    position = message.pose.position
+    return checked_coordinates(topic, "a target", position.x, position.y)
+
+
+def target_message(x: float, y: float) -> PointStamped:
+    """Make a `target` message in the frame `world`, stamp 0.
+
+    Args:
+        x: x of the target, m.
+        y: y of the target, m.
+    """
+    message = PointStamped()
+    message.header.frame_id = WORLD
+    message.point.x = float(x)
+    message.point.y = float(y)
+    return message
+
+
+class TipBuilder:
+    """Where one arm's tip is, as one message that is filled again at every step."""
+
+    def __init__(self) -> None:
+        """Make the message."""
+        self.message = PointStamped()
+        self.message.header.frame_id = WORLD
+
+    def fill(self, arm: Arm, stamp: Time) -> PointStamped:
+        """Put the tip of an arm into the message.
+
+        Args:
+            arm: the arm.
+            stamp: when it was there.
+
+        Returns:
+            The message, the same object every time.
+        """
+        message = self.message
+        message.header.stamp = stamp
+        message.point.x, message.point.y = arm.tip.tolist()
+        return message

@@ -1,0 +1,114 @@
+"""States of the arms as diagnostics, and read back."""
+
+import math
+
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from ros_messages import STAMP, STEP, make_grasping_octopus, make_octopus, received
+
+from octo_reach.model.scene import ObjectKind
+from octo_reach.ros.states import ArmStatesBuilder, arm_reports
+
+pytestmark = pytest.mark.ros
+
+
+def test_every_arm_is_reported_with_its_state_and_figures():
+    octopus = make_octopus((1, 4))
+    octopus.step(STEP)
+    builder = ArmStatesBuilder()
+    message = received(builder.fill(octopus, STAMP))
+    assert [status.name for status in message.status] == ["arm_1", "arm_4"]
+    assert message.header.stamp == STAMP
+    for number, report in arm_reports(message).items():
+        arm = octopus.arm(number)
+        assert report.number == number
+        assert report.state == arm.state == "Reaching"
+        assert not report.warns
+        assert report.target == pytest.approx(arm.target.tolist(), rel=1e-5)
+        assert report.tip_error == pytest.approx(arm.tip_error, abs=1e-6)
+        assert report.object is None
+        assert (report.dwell, report.planner, report.planner_note) == (0.0, "neighbour", "")
+        assert report.updates == arm.updates == 1
+        assert report.warning == ""
+
+
+def test_the_message_is_one_object():
+    octopus = make_octopus()
+    builder = ArmStatesBuilder()
+    assert builder.fill(octopus, STAMP) is builder.fill(octopus, STAMP) is builder.message
+
+
+def test_a_held_object_is_named():
+    octopus = make_grasping_octopus()
+    report = arm_reports(received(ArmStatesBuilder().fill(octopus, STAMP)))[1]
+    assert (report.state, report.object) == ("Holding", 5)
+
+
+def test_a_maturing_grasp_shows_its_dwell():
+    octopus = make_grasping_octopus(seconds=0.1)
+    report = arm_reports(received(ArmStatesBuilder().fill(octopus, STAMP)))[1]
+    assert report.state == "Grasping"
+    assert report.dwell == pytest.approx(0.1, abs=1e-3)
+
+
+def test_an_arm_that_cannot_do_as_told_warns():
+    octopus = make_octopus((1, 2))
+    octopus.reach(1, (5.0, 5.0))
+    octopus.add_object(ObjectKind.OBSTACLE, tuple(octopus.arm(2).target.tolist()), 0.01)
+    octopus.step(STEP)
+    reports = arm_reports(received(ArmStatesBuilder().fill(octopus, STAMP)))
+    assert [(reports[n].state, reports[n].warns) for n in (1, 2)] == [
+        ("Beyond reach", True),
+        ("Blocked", True),
+    ]
+
+
+def test_a_warning_reaches_every_arm_and_leaves_the_state():
+    octopus = make_octopus()
+    message = received(ArmStatesBuilder().fill(octopus, STAMP, "the object feed is silent"))
+    assert all(status.level == DiagnosticStatus.WARN for status in message.status)
+    for report in arm_reports(message).values():
+        assert report.state == "Reaching"
+        assert report.warning == "the object feed is silent"
+
+
+def test_only_what_is_worth_a_report_is_a_change():
+    octopus = make_octopus((1,))
+    builder = ArmStatesBuilder()
+    assert builder.changed(octopus)
+    builder.fill(octopus, STAMP)
+    octopus.step(STEP)
+    assert not builder.changed(octopus)
+    assert builder.changed(octopus, "a warning")
+    octopus.reach(1, (0.1, 0.05))
+    assert builder.changed(octopus)
+    builder.fill(octopus, STAMP)
+    assert not builder.changed(octopus)
+    octopus.idle(1)
+    assert builder.changed(octopus)
+
+
+def test_reports_of_others_and_unreadable_values_do_no_harm():
+    message = DiagnosticArray()
+    message.status = [
+        DiagnosticStatus(name="reach_controller", message="fine"),
+        DiagnosticStatus(
+            name="arm_2",
+            message="Idle",
+            level=DiagnosticStatus.OK,
+            values=[
+                KeyValue(key="target", value="nan, nan"),
+                KeyValue(key="tip error", value="near"),
+                KeyValue(key="updates", value=""),
+            ],
+        ),
+        DiagnosticStatus(name="arm_3", message="Idle", level=DiagnosticStatus.OK),
+    ]
+    reports = arm_reports(received(message))
+    assert sorted(reports) == [2, 3]
+    assert reports[2].target is None
+    assert math.isnan(reports[2].tip_error)
+    assert reports[3].updates == 0
