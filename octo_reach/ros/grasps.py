@@ -8,7 +8,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from octo_reach.model.octopus import Octopus
 from octo_reach.model.scene import ObjectKind
-from octo_reach.ros.frames import WORLD, base_frame
+from octo_reach.ros.frames import WORLD, arm_name, base_frame
 from octo_reach.ros.objects import (
     WorldObject,
     delete_all_marker,
@@ -22,7 +22,7 @@ class GraspMarkers:
 
     A held object is an ADD in the frame of the segment that holds it, the pose being the offset
     of the grip. Every object let go since the start and not held now is a DELETE, its pose being
-    where in the world it lay last.
+    where in the world it lay last, its text the arm that let it go.
     """
 
     def __init__(self) -> None:
@@ -71,7 +71,10 @@ class GraspMarkers:
         objects = octopus.objects
         places = {number: place for place, number in enumerate(objects.numbers.tolist())}
         for number in self._held.keys() - held.keys():
-            self._let_go[number] = delete_marker(self._kinds[number], number)
+            marker = delete_marker(self._kinds[number], number)
+            # Of whom: in a later message this is no news, and another controller's arm may hold it.
+            marker.text = arm_name(self._held[number][0])
+            self._let_go[number] = marker
             del self._claims[number]
         for number, (arm, segment, offset) in held.items():
             self._let_go.pop(number, None)

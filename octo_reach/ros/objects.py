@@ -21,6 +21,7 @@ from octo_reach.ros.frames import (
     arm_name,
     base_frame,
     is_world,
+    parse_arm_name,
     parse_base_frame,
     parse_frame,
     segment_frame,
@@ -54,7 +55,7 @@ class ObjectChange:
         radius: radius, m; None but for `ADD`.
         holder: (arm, segment) whose frame the object is fixed to, or None for the world.
         lifetime: seconds after which the object goes of itself; 0 = it stays.
-        arm: the only arm a `DELETE_ALL` is about, or None for everything.
+        arm: the only arm a `DELETE_ALL`, or a `DELETE` of grasps, is about; None for any.
     """
 
     action: str
@@ -290,7 +291,8 @@ def grasps_from_markers(
     """Give what a `grasps` message says, in its order.
 
     An `ADD` claims an object for a segment (holder and offset), a `DELETE` lets it go where its
-    position says (in the world), a `DELETE_ALL` lets go everything, or what one arm holds.
+    position says (in the world; its text may name the arm), a `DELETE_ALL` lets go everything, or
+    what one arm holds.
 
     Args:
         topic: where the message came from, for the error.
@@ -321,7 +323,10 @@ def _grasp_from_marker(topic: str, marker: Marker, arms: Mapping[int, int] | Non
             raise RejectedInput(topic, "unknown frame", repr(frame), rule)
         position = marker.pose.position
         where = checked_coordinates(topic, f"the position of {what}", position.x, position.y)
-        return ObjectChange(DELETE, kind=change.kind, number=change.number, position=where)
+        arm = parse_arm_name(marker.text)
+        return ObjectChange(
+            DELETE, kind=change.kind, number=change.number, position=where, arm=arm
+        )
     if is_world(frame):
         return change
     arm = parse_base_frame(frame)

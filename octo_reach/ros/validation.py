@@ -28,6 +28,7 @@ CAUSES = (
     "unknown action",
     "wrong joint names",
     "unequal lengths",
+    "bad description",
 )
 """The causes for which an input is rejected, as diagnostics count them."""
 

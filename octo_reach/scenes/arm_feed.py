@@ -28,6 +28,9 @@ DISPUTE_JUMPS = 3
 DISPUTE_TIME = 1.0
 """How long a jump is held against an arm, s."""
 
+BURIAL_TIME = 25.0
+"""How long a publisher that has crashed may still be counted, s: DDS drops it after 20."""
+
 
 @dataclass
 class _Feed:
@@ -51,6 +54,7 @@ class ArmFeed:
         self._placements: dict[int, ArmPlacement] = {}
         self._described: set[int] = set()
         self._feeds: dict[int, _Feed] = {}
+        self._crowded_since: dict[int, float] = {}
         for placement in placements:
             self._placements[placement.number] = placement
 
@@ -99,8 +103,24 @@ class ArmFeed:
         """
         return tuple(arm for arm in self.heard_arms if self.age(arm, now) > patience)
 
+    def note_publishers(self, arm: int, count: int, now: float) -> None:
+        """Note how many nodes there are that could move an arm.
+
+        Args:
+            arm: its number.
+            count: number of publishers of what only its controller publishes.
+            now: time, s.
+        """
+        if count > 1:
+            self._crowded_since.setdefault(arm, now)
+        else:
+            self._crowded_since.pop(arm, None)
+
     def disputed(self, now: float) -> tuple[int, ...]:
-        """Give the arms whose pose keeps jumping: more than one controller moves them.
+        """Give the arms that more than one controller moves.
+
+        Either the pose keeps jumping between theirs, or they stand in the same pose, and there have
+        been several for so long that none of them can be one that has crashed.
 
         Args:
             now: time, s.
@@ -108,7 +128,8 @@ class ArmFeed:
         return tuple(
             arm
             for arm, feed in sorted(self._feeds.items())
-            if len(feed.jumps) == DISPUTE_JUMPS and now - feed.jumps[0] <= DISPUTE_TIME
+            if now - self._crowded_since.get(arm, now) > BURIAL_TIME
+            or (len(feed.jumps) == DISPUTE_JUMPS and now - feed.jumps[0] <= DISPUTE_TIME)
         )
 
     def replaced(self, angles: Mapping[int, Floats], stamp: float, now: float) -> tuple[int, ...]:

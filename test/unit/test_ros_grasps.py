@@ -72,6 +72,7 @@ def test_what_was_let_go_is_deleted_where_it_lies_until_it_is_held_again():
     for _ in range(3):
         (change,) = told(grasps.fill(octopus))
         assert (change.action, change.number, change.position) == (DELETE, 5, (0.3, 0.4))
+        assert change.arm == 1
     x, y = octopus.arm(1).joints[10].tolist()
     octopus.move_object(5, (x, y))
     octopus.reach(1, (0.1, 0.1))
