@@ -102,8 +102,8 @@ setup(
     entry_points={
         "console_scripts": [
             "octo-reach = octo_reach.cli:main",
-            "reach_controller = octo_reach.nodes.reach_controller:main",
-            "simulated_world = octo_reach.nodes.simulated_world:main",
+            "reach_controller = octo_reach.nodes.executables:reach_controller",
+            "simulated_world = octo_reach.nodes.executables:simulated_world",
         ],
     },
 )

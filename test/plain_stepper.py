@@ -12,9 +12,11 @@ attachment one segment asks of its neighbour towards the base. Segments and obje
 from 1 wherever a number is shown or passed in.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from math import atan2, ceil, cos, exp, hypot, inf, isfinite, pi, radians, sin, sqrt
-from typing import Iterator, NamedTuple
+from typing import NamedTuple
 
 Point = tuple[float, float]
 Message = tuple[float, float, float]
@@ -366,9 +368,9 @@ def update_arm(
             return Update(angles, messages, True, False)
     joints, headings = forward_kinematics(base, segment_length, angles)
     tip_x, tip_y = joints[-1]
-    if hypot(tip_x - target_x, tip_y - target_y) <= constants.reach_tolerance:
-        if not _touches_obstacle(joints, obstacles, constants.sensor_radius):
-            return Update(angles, messages, False, False)
+    arrived = hypot(tip_x - target_x, tip_y - target_y) <= constants.reach_tolerance
+    if arrived and not _touches_obstacle(joints, obstacles, constants.sensor_radius):
+        return Update(angles, messages, False, False)
 
     # Every segment but the last reads what its neighbour towards the tip asked for last time,
     # so news of a target moves one link per update.
@@ -468,10 +470,7 @@ def _turn_joints(
         if sqrt(reach_x * reach_x + reach_y * reach_y) > tolerance:
             error = wrap(atan2(reach_y, reach_x) - parent - angle)
             angle += min(max(error * easing, -limit), limit)
-            if new_angles:
-                angle = min(max(angle, -maximum_bend), maximum_bend)
-            else:
-                angle = wrap(angle)
+            angle = min(max(angle, -maximum_bend), maximum_bend) if new_angles else wrap(angle)
         new_angles.append(angle)
         parent += angle
         x += segment_length * cos(parent)
@@ -895,7 +894,7 @@ class PlainOctopus:
                 segments.setdefault(contact.object, []).append(contact.segment)
         for number in sorted(segments):
             touching = segments[number]
-            for first, second in zip(touching, touching[1:]):
+            for first, second in pairwise(touching):
                 if second == first + 1:
                     return number, second
         return None

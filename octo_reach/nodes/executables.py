@@ -1,0 +1,32 @@
+"""What the executables of the package start.
+
+Importing a node takes a moment, in which the node itself cannot listen to signals yet. An interrupt
+in that moment ends the process as it would later: quietly, with exit code 0.
+"""
+
+from __future__ import annotations
+
+import importlib
+import signal
+import sys
+from types import FrameType
+
+
+def reach_controller() -> int:
+    """Run the reach controller; give the exit code."""
+    return _run("octo_reach.nodes.reach_controller")
+
+
+def simulated_world() -> int:
+    """Run the simulated world; give the exit code."""
+    return _run("octo_reach.nodes.simulated_world")
+
+
+def _run(module: str) -> int:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _end)
+    return int(importlib.import_module(module).main())
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    sys.exit(0)

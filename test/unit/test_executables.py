@@ -1,0 +1,38 @@
+import signal
+import subprocess
+import sys
+
+import pytest
+
+SLOW_IMPORT = """
+import importlib, sys
+from octo_reach.nodes import executables
+
+def slow(name):
+    print("importing", name, flush=True)
+    sys.stdin.read()
+
+importlib.import_module = slow
+sys.exit(executables.{executable}())
+"""
+
+
+@pytest.mark.parametrize("executable", ["reach_controller", "simulated_world"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_while_the_node_is_still_imported_ends_it_quietly(executable, number):
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW_IMPORT.format(executable=executable)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == f"importing octo_reach.nodes.{executable}\n"
+    process.send_signal(number)
+    # Standard input stays open: only the signal can end the process.
+    process.wait(timeout=10)
+    assert process.stderr.read() == ""
+    assert process.returncode == 0
+    process.stdin.close()
+    process.stdout.close()
+    process.stderr.close()
