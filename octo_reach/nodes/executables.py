@@ -6,7 +6,6 @@ in that moment ends the process as it would later: quietly, with exit code 0.
 
 from __future__ import annotations
 
-import importlib
 import signal
 import sys
 from types import FrameType
@@ -14,18 +13,23 @@ from types import FrameType
 
 def reach_controller() -> int:
     """Run the reach controller; give the exit code."""
-    return _run("octo_reach.nodes.reach_controller")
+    _end_quietly()
+    from octo_reach.nodes.reach_controller import main
+
+    return main()
 
 
 def simulated_world() -> int:
     """Run the simulated world; give the exit code."""
-    return _run("octo_reach.nodes.simulated_world")
+    _end_quietly()
+    from octo_reach.nodes.simulated_world import main
+
+    return main()
 
 
-def _run(module: str) -> int:
+def _end_quietly() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _end)
-    return int(importlib.import_module(module).main())
 
 
 def _end(number: int, frame: FrameType | None) -> None:

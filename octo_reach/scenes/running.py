@@ -1,4 +1,4 @@
-"""A scene run headless: fixed steps, its events just before their step, as fast as the machine goes.
+"""A scene run headless: fixed steps, events just before theirs, as fast as the machine goes.
 
     for octopus in run_scene(load_scene("scene.yaml"), ticks=600):
         print(octopus.ticks, octopus.arm(1).tip)

@@ -5,14 +5,16 @@ import sys
 import pytest
 
 SLOW_IMPORT = """
-import importlib, sys
+import sys
+
+class SlowFinder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "octo_reach.nodes.{executable}":
+            print("importing", name, flush=True)
+            sys.stdin.read()
+
 from octo_reach.nodes import executables
-
-def slow(name):
-    print("importing", name, flush=True)
-    sys.stdin.read()
-
-importlib.import_module = slow
+sys.meta_path.insert(0, SlowFinder())
 sys.exit(executables.{executable}())
 """
 

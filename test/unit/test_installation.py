@@ -108,8 +108,8 @@ def test_pip_makes_the_three_commands(metadata):
     commands = {entry.name: entry.value for entry in metadata.entry_points}
     assert commands == {
         "octo-reach": "octo_reach.cli:main",
-        "reach_controller": "octo_reach.nodes.reach_controller:main",
-        "simulated_world": "octo_reach.nodes.simulated_world:main",
+        "reach_controller": "octo_reach.nodes.executables:reach_controller",
+        "simulated_world": "octo_reach.nodes.executables:simulated_world",
     }
 
 

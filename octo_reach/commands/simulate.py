@@ -1,0 +1,365 @@
+"""octo-reach simulate: runs a scene headless, without ROS, and says or draws what came of it."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import math
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from octo_reach.commands import CommandError, require_extra
+
+if TYPE_CHECKING:
+    from octo_reach.model.octopus import Arm, Octopus
+    from octo_reach.pictures.recording import Recording
+    from octo_reach.scenes import SceneDocument
+    from octo_reach.scenes.trace import TraceWriter
+
+STANDARD_OUTPUT = "-"
+PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
+ANIMATION_SUFFIXES = (".gif",)
+PROGRESS_STEPS = 60
+"""Steps between two advances of the progress bar: it must not slow the run down."""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe the command line of `simulate`."""
+    parser = subparsers.add_parser(
+        "simulate",
+        help="run a scene headless, as fast as the machine goes",
+        description="Runs a scene in steps of 1/120 s, the same way every time, without ROS.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "scene",
+        metavar="SCENE",
+        help="scene file (.json, .yaml), or the name of a shipped scene such as first_reach",
+    )
+    duration = parser.add_mutually_exclusive_group()
+    duration.add_argument(
+        "--seconds",
+        metavar="S",
+        type=_seconds,
+        help="how long to simulate (default: 20 s, longer where events or kept ticks are later)",
+    )
+    duration.add_argument("--ticks", metavar="N", type=_tick, help="the same in steps of 1/120 s")
+    parser.add_argument(
+        "--planner",
+        metavar="P",
+        default="neighbour",
+        help="what proposes the motion of the arms (default: neighbour)",
+    )
+    parser.add_argument(
+        "--trace",
+        metavar="FILE",
+        help="write the state after the kept ticks as JSON lines; - for the standard output",
+    )
+    kept = parser.add_mutually_exclusive_group()
+    kept.add_argument(
+        "--every",
+        metavar="N",
+        type=_stride,
+        help="keep the start, every Nth tick and the last in the trace (default: 1)",
+    )
+    kept.add_argument(
+        "--keep", metavar="T,T,...", type=_ticks, help="keep just these ticks in the trace"
+    )
+    parser.add_argument(
+        "--picture",
+        metavar="FILE",
+        type=Path,
+        help=f"draw the run as a picture ({', '.join(PICTURE_SUFFIXES)})",
+    )
+    parser.add_argument(
+        "--animation",
+        metavar="FILE",
+        type=Path,
+        help=f"draw the run as an animation ({', '.join(ANIMATION_SUFFIXES)}), in real time",
+    )
+    parser.set_defaults(execute=execute)
+
+
+@dataclass
+class _Outcome:
+    """What the summary says of the run itself."""
+
+    octopus: Octopus
+    wall_seconds: float
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Run the scene."""
+    document = _load(arguments.scene)
+    _check_planner(arguments.planner)
+    if arguments.trace is None and (arguments.every is not None or arguments.keep is not None):
+        raise CommandError("--every and --keep choose the ticks of a trace: give --trace as well")
+    ticks = _duration(arguments, document)
+    recording = _recording(arguments)
+    with _trace_writer(arguments, ticks) as trace:
+        _compile()
+        outcome = _run(document, ticks, arguments.planner, trace, recording)
+    to_trace = arguments.trace == STANDARD_OUTPUT
+    if recording is not None:
+        recording.finish()
+        _draw(arguments, recording, document.name)
+    _print_summary(document, outcome, sys.stderr if to_trace else sys.stdout)
+    return 0
+
+
+# ---------------------------------------------------------------- what was asked
+
+
+def _load(text: str) -> SceneDocument:
+    from octo_reach.scenes import SceneError, load_scene
+    from octo_reach.scenes.shipped import UnknownSceneError, find_scene
+
+    try:
+        return load_scene(find_scene(text))
+    except (SceneError, UnknownSceneError) as error:
+        raise CommandError(str(error)) from None
+
+
+def _check_planner(name: str) -> None:
+    from octo_reach.planners import PLANNERS, UnknownPlannerError, create_planner
+
+    try:
+        create_planner(name)
+    except UnknownPlannerError:
+        choices = ", ".join(choice for choice in PLANNERS if choice != "external")
+        raise CommandError(f"--planner must be one of {choices}, got {name!r}") from None
+    if name == "external":
+        raise CommandError(
+            "--planner external makes no sense here: its joint angles come over ROS topics, and"
+            " simulate runs without ROS"
+        )
+
+
+def _duration(arguments: argparse.Namespace, document: SceneDocument) -> int:
+    from octo_reach.model.rules import UPDATE_RATE
+    from octo_reach.scenes.running import standard_ticks
+
+    latest = max(arguments.keep or (0,))
+    if arguments.ticks is not None:
+        ticks: int = arguments.ticks
+    elif arguments.seconds is not None:
+        ticks = round(arguments.seconds * UPDATE_RATE)
+    else:
+        ticks = max(standard_ticks(document), latest)
+    if latest > ticks:
+        raise CommandError(f"--keep must name ticks of the run, 0 to {ticks}, got {latest}")
+    return ticks
+
+
+def _recording(arguments: argparse.Namespace) -> Recording | None:
+    if arguments.picture is None and arguments.animation is None:
+        return None
+    # All of this is said before the run, not after it.
+    if arguments.picture is not None:
+        _check_output("--picture", arguments.picture, PICTURE_SUFFIXES)
+        require_extra("--picture", "plot", ["matplotlib"])
+    if arguments.animation is not None:
+        _check_output("--animation", arguments.animation, ANIMATION_SUFFIXES)
+        require_extra("--animation", "plot", ["matplotlib", "PIL"])
+    from octo_reach.pictures.recording import FRAME_RATE, Recording
+
+    return Recording(None if arguments.animation is None else FRAME_RATE)
+
+
+def _check_output(option: str, path: Path, suffixes: tuple[str, ...]) -> None:
+    if path.suffix.lower() not in suffixes:
+        raise CommandError(
+            f"{option} must be a file name that ends in {', '.join(suffixes)}, got {path}"
+        )
+    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise CommandError(f"{option}: {path} cannot be written")
+
+
+@contextlib.contextmanager
+def _trace_writer(arguments: argparse.Namespace, ticks: int) -> Iterator[TraceWriter | None]:
+    from octo_reach.scenes.trace import TraceWriter
+
+    if arguments.trace is None:
+        yield None
+        return
+    every = 1 if arguments.every is None else arguments.every
+    with contextlib.ExitStack() as stack:
+        stream: TextIO = sys.stdout
+        if arguments.trace != STANDARD_OUTPUT:
+            try:
+                stream = stack.enter_context(
+                    open(arguments.trace, "w", encoding="utf-8", newline="\n")
+                )
+            except OSError as error:
+                reason = error.strerror or error
+                raise CommandError(f"--trace: {arguments.trace}: {reason}") from None
+        yield TraceWriter(stream, ticks, every, arguments.keep)
+
+
+# ---------------------------------------------------------------- the run
+
+
+def _compile() -> None:
+    from octo_reach.model.octopus import compile_kernels
+
+    compile_kernels(lambda line: print(f"octo-reach: {line}", file=sys.stderr))
+
+
+def _run(
+    document: SceneDocument,
+    ticks: int,
+    planner: str,
+    trace: TraceWriter | None,
+    recording: Recording | None,
+) -> _Outcome:
+    from octo_reach.scenes.running import run_scene
+
+    started = time.perf_counter()
+    octopus: Octopus | None = None
+    with _progress("simulating", ticks) as advance:
+        for octopus in run_scene(document, ticks, planner):
+            if trace is not None:
+                trace.write(octopus)
+            if recording is not None:
+                recording.record(octopus)
+            if octopus.ticks % PROGRESS_STEPS == 0 or octopus.ticks == ticks:
+                advance(octopus.ticks)
+    assert octopus is not None
+    return _Outcome(octopus, time.perf_counter() - started)
+
+
+def _draw(arguments: argparse.Namespace, recording: Recording, title: str) -> None:
+    try:
+        if arguments.picture is not None:
+            from octo_reach.pictures.picture import save_picture
+
+            save_picture(recording, arguments.picture, title)
+        if arguments.animation is not None:
+            from octo_reach.pictures.animation import save_animation
+
+            with _progress("drawing", len(recording.frames)) as advance:
+                save_animation(recording, arguments.animation, title, advance)
+    except OSError as error:
+        what = error.filename or "the picture"
+        raise CommandError(f"{what}: {error.strerror or error}") from None
+
+
+@contextlib.contextmanager
+def _progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show a bar on the standard error where that is a terminal; it vanishes at the end."""
+    if not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=max(total, 1))
+        yield lambda done: progress.update(task, completed=done)
+
+
+# ---------------------------------------------------------------- the summary
+
+
+def _print_summary(document: SceneDocument, outcome: _Outcome, stream: TextIO) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    octopus = outcome.octopus
+    unit = "mm" if document.units == "metre" else "px"
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("arm", justify="right")
+    table.add_column("state")
+    table.add_column(f"tip error [{unit}]".replace("[", r"\["), justify="right")
+    table.add_column("contacts", justify="right")
+    table.add_column("holds")
+    table.add_column("captured")
+    names = {thing.number: thing.identifier for thing in document.objects}
+    scale = 1000.0 if unit == "mm" else 1.0
+    for arm in octopus.arms:
+        table.add_row(*_summary_row(octopus, arm, scale, names))
+    # A terminal knows its width; in a file a line may be longer.
+    console = Console(file=stream, width=None if stream.isatty() else 120, highlight=False)
+    seconds, wall = octopus.time, outcome.wall_seconds
+    factor = f", {seconds / wall:.0f} x real time" if wall > 0.0 and seconds > 0.0 else ""
+    console.print(f"{document.name}", style="bold", markup=False)
+    console.print(table)
+    console.print(
+        f"{octopus.ticks} steps: {seconds:.2f} s simulated in {wall:.2f} s{factor}", markup=False
+    )
+
+
+def _summary_row(
+    octopus: Octopus, arm: Arm, scale: float, names: dict[int, str | None]
+) -> tuple[str, ...]:
+    def called(number: int) -> str:
+        name = names.get(number)
+        text = f"{number}" if name is None else f"{number} ({name})"
+        return text.replace("[", r"\[")
+
+    grip = arm.grip
+    captured = [
+        f"{called(capture.object)} at {capture.seconds:.2f} s"
+        for capture in octopus.captures
+        if capture.arm == arm.number
+    ]
+    # What an idle arm without an object is away from is nothing anybody asked for.
+    sent = arm.active or grip is not None
+    return (
+        str(arm.number),
+        arm.state,
+        f"{arm.tip_error * scale:.1f}" if sent else "-",
+        str(len(arm.contacts())),
+        "-" if grip is None else called(grip.object),
+        ", ".join(captured) or "-",
+    )
+
+
+# ---------------------------------------------------------------- reading numbers
+
+
+def _integer(text: str, least: int, rule: str) -> int:
+    # int() would also take 1_000 and digits of other scripts.
+    if not (text.isascii() and text.isdigit() and len(text) <= 10 and int(text) >= least):
+        raise argparse.ArgumentTypeError(f"must be {rule}, got {text!r}")
+    return int(text)
+
+
+def _tick(text: str) -> int:
+    return _integer(text, 0, "a number of steps, 0 or more")
+
+
+def _stride(text: str) -> int:
+    return _integer(text, 1, "a number of steps, 1 or more")
+
+
+def _ticks(text: str) -> tuple[int, ...]:
+    return tuple(_integer(part.strip(), 0, "ticks like 1,2,5") for part in text.split(","))
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not (math.isfinite(seconds) and 0.0 <= seconds <= 1e8):
+        raise argparse.ArgumentTypeError(f"must be a number of seconds, 0 or more, got {text!r}")
+    return seconds

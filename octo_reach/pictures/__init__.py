@@ -1,0 +1,1 @@
+"""Pictures and animations of a run (the `plot` extra: matplotlib and pillow)."""
