@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
-import rclpy
-from geometry_msgs.msg import PointStamped
 from rclpy.duration import Duration
 from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import SetBool, Trigger
 from visualization_msgs.msg import Marker, MarkerArray
 
 from octo_reach.model.scene import ObjectKind
-from octo_reach.nodes.spinning import BackgroundSpinner
 from octo_reach.nodes.summary import list_arms
 from octo_reach.ros.frames import parse_arm_name
 from octo_reach.ros.objects import (
@@ -39,6 +34,8 @@ PATIENCE = 5.0
 """How long a listener has to be found, and to answer, s."""
 SHORT_PATIENCE = 1.5
 """How long it has still when others of its kind were found, s."""
+AGAIN = 0.2
+"""How long a message has to arrive before it is sent again, s."""
 POLL = 0.01
 
 
@@ -46,46 +43,28 @@ class NotTakenError(Exception):
     """Nobody listens, or what was sent was refused; the text says which."""
 
 
-class Messenger:
-    """Says things to the controller and the world of a namespace, while it is entered."""
+class Messenger(Node):
+    """Says things to the controller and the world of a namespace, and waits until they are taken.
 
-    def __init__(self, namespace: str = "", patience: float = PATIENCE) -> None:
+    Its callbacks must run in another thread.
+    """
+
+    def __init__(self, namespace: str | None = None, patience: float = PATIENCE) -> None:
         """Find nobody yet.
 
         Args:
-            namespace: where they live.
+            namespace: where they live; None for that of the process.
             patience: how long to wait for a listener, and again for an answer, s.
         """
-        self._namespace = namespace
+        super().__init__(
+            "octo_reach_send",
+            namespace=namespace,
+            start_parameter_services=False,
+            enable_rosout=False,
+        )
         self._patience = patience
-        self._stack = contextlib.ExitStack()
         self._lock = threading.Lock()
-        self._objects: dict[int, ObjectChange] | None = None
-
-    def __enter__(self) -> Messenger:
-        """Bring up the node.
-
-        Raises:
-            ValueError: the namespace cannot be one.
-            RuntimeError: ROS 2 does not start.
-        """
-        with contextlib.ExitStack() as stack:
-            rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-            stack.callback(rclpy.try_shutdown)
-            self._node: Node = rclpy.create_node(
-                "octo_reach_send",
-                namespace=self._namespace,
-                start_parameter_services=False,
-                enable_rosout=False,
-            )
-            stack.callback(self._node.destroy_node)
-            stack.enter_context(BackgroundSpinner(self._node))
-            self._stack = stack.pop_all()
-        return self
-
-    def __exit__(self, *failure: object) -> None:
-        """Take the node away."""
-        self._stack.close()
+        self._scene: dict[int, ObjectChange] | None = None
 
     # Saying
 
@@ -107,13 +86,12 @@ class Messenger:
         topic = f"arm_{arm}/target"
         message = target_message(x, y)
         target_from_point(topic, message)
-        publisher = self._node.create_publisher(PointStamped, topic, INPUT)
         self._find(
-            publisher.get_subscription_count,
-            f"no reach_controller hears {publisher.topic_name}",
+            lambda: self.count_subscribers(topic),
+            f"no reach_controller hears {self.resolve_topic_name(topic)}",
             self._describe_arms,
         )
-        self._publish(publisher, message)
+        self._say(topic, message)
         return f"{topic}: {x:g}, {y:g}"
 
     def put_object(
@@ -212,14 +190,14 @@ class Messenger:
 
     def _hear_objects(self) -> dict[int, ObjectChange]:
         """Give the objects of the world by number, as soon as they were heard."""
-        if self._objects is None:
-            self._node.create_subscription(MarkerArray, "objects", self._take_objects, OBJECTS)
+        if self._scene is None:
+            self.create_subscription(MarkerArray, "objects", self._take_objects, OBJECTS)
             self._find(
-                lambda: self._objects is not None,
-                f"no simulated_world publishes {self._node.resolve_topic_name('objects')}",
+                lambda: self._scene is not None,
+                f"no simulated_world publishes {self.resolve_topic_name('objects')}",
             )
         with self._lock:
-            return dict(self._objects or {})
+            return dict(self._scene or {})
 
     def _take_objects(self, message: MarkerArray) -> None:
         try:
@@ -227,7 +205,7 @@ class Messenger:
         except RejectedInput:
             return  # nothing of a world's
         with self._lock:
-            objects = self._objects = {} if self._objects is None else self._objects
+            objects = self._scene = {} if self._scene is None else self._scene
             for change in changes:
                 if change.number is None:
                     objects.clear()
@@ -245,12 +223,12 @@ class Messenger:
 
     def _describe_arms(self) -> str:
         """Say which arms somebody listens for, or nothing where there are none."""
-        prefix = self._node.resolve_topic_name("arm_").removesuffix("arm_")
+        prefix = self.resolve_topic_name("arm_").removesuffix("arm_")
         arms = set()
-        for name, _ in self._node.get_topic_names_and_types():
+        for name, _ in self.get_topic_names_and_types():
             found = re.fullmatch(r"(arm_\d+)/target", name.removeprefix(prefix))
             arm = parse_arm_name(found[1]) if found and name.startswith(prefix) else None
-            if arm is not None and self._node.count_subscribers(name):
+            if arm is not None and self.count_subscribers(name):
                 arms.add(arm)
         return f"arms heard: {list_arms(sorted(arms))}" if arms else ""
 
@@ -278,11 +256,27 @@ class Messenger:
         heard = others() or "is octo-reach run, or another of its nodes, in the same ROS domain?"
         raise NotTakenError(f"{failure}; {heard}")
 
-    def _publish(self, publisher: Any, message: Any) -> None:
-        publisher.publish(message)
-        # Who is matched may not have matched this side yet; it asks again for what it missed.
-        if not publisher.wait_for_all_acked(Duration(seconds=self._patience)):
-            raise NotTakenError(f"{publisher.topic_name} was sent, but nobody says it has arrived")
+    def _say(self, topic: str, message: Any, done: Callable[[], object] = lambda: False) -> None:
+        """Publish a message on a topic that somebody was found to hear, and wait until it is there.
+
+        Said once, it might wait for seconds in a publisher whose reader does not know it yet, so it
+        is said again until it has arrived.
+
+        Args:
+            topic: name of the topic.
+            message: the message.
+            done: tells whether what the message asks for was done already.
+        """
+        publisher = self.create_publisher(type(message), topic, INPUT)
+        deadline = time.monotonic() + self._patience
+        while time.monotonic() < deadline:
+            if not publisher.get_subscription_count():
+                time.sleep(POLL)
+                continue
+            publisher.publish(message)
+            if publisher.wait_for_all_acked(Duration(seconds=AGAIN)) or done():
+                return
+        raise NotTakenError(f"{publisher.topic_name} was sent, but nobody says it has arrived")
 
     def _put(self, thing: WorldObject) -> str:
         def is_there(objects: dict[int, ObjectChange]) -> bool:
@@ -300,15 +294,15 @@ class Messenger:
 
     def _edit(self, marker: Marker, done: Callable[[dict[int, ObjectChange]], bool]) -> None:
         """Send an edit to the world, and wait until the scene is so."""
-        publisher = self._node.create_publisher(Marker, "scene/edit", INPUT)
-        topic = publisher.topic_name
-        self._find(publisher.get_subscription_count, f"no simulated_world hears {topic}")
-        self._publish(publisher, marker)
+        topic = "scene/edit"
+        full = self.resolve_topic_name(topic)
+        self._find(lambda: self.count_subscribers(topic), f"no simulated_world hears {full}")
+        self._say(topic, marker, lambda: done(self._hear_objects()))
         if not self._wait(lambda: done(self._hear_objects()), self._patience):
-            raise NotTakenError(f"{topic} was sent, but the world has not done it; see its log")
+            raise NotTakenError(f"{full} was sent, but the world has not done it; see its log")
 
     def _call(self, kind: Any, service: str, request: Any) -> str:
-        client: Any = self._node.create_client(kind, service)
+        client: Any = self.create_client(kind, service)
         self._find(
             client.service_is_ready,
             f"no reach_controller offers {client.service_name}",

@@ -1,0 +1,51 @@
+"""Signals of a command that runs until it is told to end."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType
+from typing import Any
+
+
+class Signals:
+    """What this process was told by signals while this is entered.
+
+    Attributes:
+        stop: set by SIGINT, SIGTERM and SIGHUP, as often as they come.
+        news: set by any signal; whoever waits for it clears it.
+        suspend: whether the terminal asked for a stop (Ctrl-Z).
+    """
+
+    def __init__(self) -> None:
+        """Listen to nothing yet."""
+        self.stop = threading.Event()
+        self.news = threading.Event()
+        self.suspend = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Signals:
+        """Listen."""
+        # Also where a script ignores it for what it runs in the background.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._end)
+        # Ignored, the one means nohup, the other a shell without job control.
+        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+            self._before[signal.SIGHUP] = signal.signal(signal.SIGHUP, self._end)
+        if signal.getsignal(signal.SIGTSTP) != signal.SIG_IGN:
+            self._before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, self._suspend)
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        """Listen no more."""
+        for number, before in self._before.items():
+            signal.signal(number, before if before is not None else signal.SIG_DFL)
+        self._before.clear()
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        self.stop.set()
+        self.news.set()
+
+    def _suspend(self, number: int, frame: FrameType | None) -> None:
+        self.suspend = True
+        self.news.set()
