@@ -1,4 +1,4 @@
-"""Grasping: two neighbouring segments on the same food, for a while, then a rigid hold (seed 000)."""
+"""Grasping: two neighbouring segments on one food for a while, then a rigid hold (seed 000)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""N arms over one scene: assignments, the life of a grasp, exclusive claims, one step of everything.
+"""N arms in one scene: assignments, the life of a grasp, exclusive claims, one step of everything.
 
 octopus = Octopus([ArmPlacement(1, ArmParameters(), target=(200.0, 100.0))], ReachRules.pixel())
 octopus.add_object(ObjectKind.OBSTACLE, (120.0, 40.0), 14.0)
@@ -533,7 +533,8 @@ class Octopus:
         if number is None:
             number = self._next_number
         x, y = checked_position(f"position of object {number}", position)
-        thing = SceneObject(number, ObjectKind(kind), (x, y), float(radius))
+        size = checked_number(f"radius of object {number}", radius)
+        thing = SceneObject(number, ObjectKind(kind), (x, y), size)
         if number in self.objects:
             raise ValueError(f"object number {number} is taken")
         self._rebuild([*self.objects, thing])
@@ -835,7 +836,7 @@ def compile_kernels(report: Callable[[str], None] | None = None) -> None:
     """Run every kernel once, so that no later step has to wait for the compiler.
 
     Args:
-        report: called with one line before the work and one after it, where there is any to do.
+        report: called with one line before the work, where there is any to do.
     """
     from octo_reach.model.compilation import COMPILED, is_cached
 

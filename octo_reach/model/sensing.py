@@ -43,8 +43,9 @@ class ContactReadings:
 def list_near_objects(row: int, arms: ArmState, objects: ObjectState, rules: KernelRules) -> None:
     """Note which objects one arm could ever meet where they lie, in place.
 
-    An object beyond the arm's whole reach and every margin can change no sensing, steering or
-    guard verdict. Held objects move without notice, so they are always on the list.
+    An object beyond the arm's whole reach, what it holds there, and every margin can change no
+    sensing, steering or guard verdict. Held objects move without notice, so they are always on
+    the list.
     """
     if arms.near_version[row] == objects.versions[SCENE]:
         return
@@ -56,6 +57,13 @@ def list_near_objects(row: int, arms: ArmState, objects: ObjectState, rules: Ker
         rules.arm_clearance + rules.steering_margin + rules.lookahead_segments * length,
         rules.arm_clearance + rules.sample_travel,
     )
+    held = arms.held[row]
+    if held != NOTHING:
+        # What is held sticks out beyond the arm, and its circle is guarded as well.
+        along = arms.grip_offset[row, 0]
+        across = arms.grip_offset[row, 1]
+        beyond = math.sqrt(along * along + across * across) + objects.radii[held]
+        margin = max(margin, beyond + rules.sample_travel)
     horizon = (arms.segment_count[row] * length + margin) * 1.000001
     near = 0
     obstacles = 0

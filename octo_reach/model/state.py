@@ -1,7 +1,7 @@
 """Everything that changes while arms move, as arrays over all arms and all objects.
 
-The kernels take these tuples whole. Rows of `ArmState` are arms in the order of their numbers, padded
-to the longest arm; rows of `ObjectState` are objects in the scene's order.
+The kernels take these tuples whole. Rows of `ArmState` are arms in the order of their numbers,
+padded to the longest arm; rows of `ObjectState` are objects in the scene's order.
 """
 
 from __future__ import annotations

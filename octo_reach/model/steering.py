@@ -1,4 +1,4 @@
-"""Steering one segment around the nearest obstacle: a local redirection, not a search (seed 000)."""
+"""Steering a segment around the nearest obstacle: a local redirection, not a search (seed 000)."""
 
 from __future__ import annotations
 

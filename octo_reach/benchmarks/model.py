@@ -1,0 +1,317 @@
+"""How long one step of one arm takes: the compiled kernels beside careful plain Python.
+
+Both step the same short acts: an arm somewhere among obstacles, from its starting pose, with a new
+target every few steps, so that it never comes to rest. They must agree on every pose. Only steps in
+which the arm moved count: a refused move is cut short on both sides, each in its own way.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import math
+import random
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from octo_reach.installation import share_path
+from octo_reach.model.arm import ArmParameters, ArmPlacement, initial_angles
+from octo_reach.model.geometry import Floats, forward_kinematics, segment_distance
+from octo_reach.model.octopus import Octopus
+from octo_reach.model.rules import UPDATE_RATE, ReachRules
+from octo_reach.model.scene import ObjectKind
+
+SEGMENTS = (20, 40, 100)
+OBSTACLES = (0, 4, 16, 64)
+SECONDS = 40.0
+"""How long a whole measurement takes, roughly, s."""
+
+REACH = 360.0
+"""Length of every arm, whatever the number of its segments, in pixels."""
+ACT_STEPS = 40
+TARGET_STEPS = 10
+"""Steps after which an act has a new target."""
+MOST_ACTS = 50
+COMPILED_ROUNDS = 4
+"""How often the compiled side plays an act: it is quick, and its slowest steps are of interest."""
+TOLERANCE = 1e-9
+"""Difference of two joint angles that is still agreement, rad."""
+
+
+class DisagreementError(RuntimeError):
+    """The two sides did not reach the same pose, so their times cannot be compared."""
+
+
+@dataclass(frozen=True)
+class StepTiming:
+    """Times of one step of one arm.
+
+    Attributes:
+        segments: segments of the arm.
+        obstacles: obstacles around it.
+        steps: steps that both sides took and that count.
+        plain_us: median of the plain stepper, microseconds.
+        compiled_us: median of the compiled kernels, microseconds.
+        p99_us: 99th percentile of the compiled kernels, microseconds.
+    """
+
+    segments: int
+    obstacles: int
+    steps: int
+    plain_us: float
+    compiled_us: float
+    p99_us: float
+
+    @property
+    def speedup(self) -> float:
+        """How many compiled steps the plain stepper's one is worth, by the medians."""
+        return self.plain_us / self.compiled_us
+
+    def row(self) -> dict[str, float]:
+        """Give the numbers as `octo-reach bench model --json` writes them."""
+        return {
+            "segments": self.segments,
+            "obstacles": self.obstacles,
+            "plain_us": round(self.plain_us, 3),
+            "compiled_us": round(self.compiled_us, 3),
+            "p99_us": round(self.p99_us, 3),
+            "speedup": round(self.speedup, 3),
+        }
+
+
+@dataclass(frozen=True)
+class Act:
+    """A little scene with one arm, in pixels.
+
+    Attributes:
+        segments: segments of the arm.
+        heading_degrees: heading of its base at the start.
+        obstacles: centre and radius of each, (x, y, radius).
+        targets: target from every so-many-th step on, (x, y).
+    """
+
+    segments: int
+    heading_degrees: float
+    obstacles: tuple[tuple[float, float, float], ...]
+    targets: tuple[tuple[float, float], ...]
+
+    @property
+    def segment_length(self) -> float:
+        """Length of a segment, in pixels."""
+        return REACH / self.segments
+
+
+@dataclass
+class _Playing:
+    """What came of playing acts on one side."""
+
+    times: list[int] = field(default_factory=list)
+    poses: list[Floats] = field(default_factory=list)
+
+
+def write_act(segments: int, obstacles: int, number: int) -> Act:
+    """Make up an act; the same arguments give the same act.
+
+    Args:
+        segments: segments of the arm, 2 to 100.
+        obstacles: how many obstacles stand around it, none of them on it.
+        number: which of the acts of these sizes.
+    """
+    chance = random.Random(f"{segments} {obstacles} {number}")
+    rules = ReachRules.pixel()
+    heading_degrees = chance.uniform(-180.0, 180.0)
+    parameters = ArmParameters(segments, REACH / segments)
+    angles = initial_angles(parameters, math.radians(heading_degrees), rules)
+    joints = forward_kinematics((0.0, 0.0), parameters.segment_length, angles)[0].tolist()
+
+    circles: list[tuple[float, float, float]] = []
+    while len(circles) < obstacles:
+        # Around the arm, not around its base: the longer its pose, the further they are spread.
+        radius = chance.uniform(4.0, 8.0)
+        nearest = radius + 2.0 * rules.arm_clearance
+        distance = chance.uniform(nearest, REACH)
+        direction = chance.uniform(-math.pi, math.pi)
+        x, y = chance.choice(joints)
+        x += distance * math.cos(direction)
+        y += distance * math.sin(direction)
+        gaps = (
+            segment_distance(a_x, a_y, z_x, z_y, x, y)
+            for (a_x, a_y), (z_x, z_y) in pairwise(joints)
+        )
+        if min(gaps) > nearest:
+            circles.append((x, y, radius))
+
+    targets: list[tuple[float, float]] = []
+    while len(targets) < ACT_STEPS // TARGET_STEPS:
+        distance = REACH * math.sqrt(chance.uniform(0.1, 0.9))
+        direction = chance.uniform(-math.pi, math.pi)
+        x, y = distance * math.cos(direction), distance * math.sin(direction)
+        if all(math.dist((x, y), c[:2]) > c[2] + rules.arm_clearance for c in circles):
+            targets.append((x, y))
+    return Act(segments, heading_degrees, tuple(circles), tuple(targets))
+
+
+def load_plain_stepper() -> ModuleType:
+    """Load the plain stepper that is shipped with the tests.
+
+    Raises:
+        FileNotFoundError: it was not installed; the text says where it was sought.
+    """
+    name = "plain_stepper"
+    spec = importlib.util.spec_from_file_location(name, share_path("test", f"{name}.py"))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    # Dataclasses look their own module up there while it is being loaded.
+    sys.modules.setdefault(name, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+def measure_steps(
+    segments: Sequence[int] = SEGMENTS,
+    obstacles: Sequence[int] = OBSTACLES,
+    seconds: float = SECONDS,
+    report: Callable[[float], None] = lambda share: None,
+) -> list[StepTiming]:
+    """Time the compiled kernels beside the plain stepper. Compile the kernels before.
+
+    Args:
+        segments: numbers of segments to measure with.
+        obstacles: numbers of obstacles to measure with, each with every number of segments.
+        seconds: how long all of it should take, roughly; at least one act of each is played.
+        report: told the share that is done, 0 to 1, every now and then.
+
+    Returns:
+        One result for each pair of sizes, by segments, then obstacles.
+
+    Raises:
+        DisagreementError: the two sides reached different poses.
+        FileNotFoundError: the plain stepper was not installed.
+        ValueError: a number of segments is not from 2 to 100, or among so many obstacles the arm
+            never moved.
+    """
+    plain_stepper = load_plain_stepper()
+    pairs = [(count, around) for count in segments for around in obstacles]
+    timings = []
+    for done, (count, around) in enumerate(pairs):
+
+        def tell(share: float, done: int = done) -> None:
+            report((done + share) / len(pairs))
+
+        timings.append(_measure(plain_stepper, count, around, seconds / len(pairs), tell))
+    return timings
+
+
+def _measure(
+    plain_stepper: ModuleType,
+    segments: int,
+    obstacles: int,
+    seconds: float,
+    report: Callable[[float], None],
+) -> StepTiming:
+    """Time as many acts of one size as there is time for, at least one."""
+    plain_times: list[int] = []
+    compiled_times: list[int] = []
+    # Untimed: whatever a first call loads or compiles is no part of a step.
+    _play_compiled(write_act(segments, obstacles, 0))
+    started = time.perf_counter()
+    share = 0.0
+    for number in range(MOST_ACTS):
+        act = write_act(segments, obstacles, number)
+        compiled = [_play_compiled(act) for _ in range(COMPILED_ROUNDS)]
+        plain = _play_plain(plain_stepper, act)
+        moved = _compare(act, compiled[0], plain)
+        plain_times += [plain.times[step] for step in moved]
+        compiled_times += [playing.times[step] for playing in compiled for step in moved]
+        share = max((number + 1) / MOST_ACTS, (time.perf_counter() - started) / seconds)
+        report(min(share, 1.0))
+        if share >= 1.0 and plain_times:
+            break
+    if not plain_times:
+        raise ValueError(f"among {obstacles} obstacles the arm never moved: nothing can be timed")
+    plain_us = np.array(plain_times) / 1e3
+    compiled_us = np.array(compiled_times) / 1e3
+    return StepTiming(
+        segments=segments,
+        obstacles=obstacles,
+        steps=len(plain_times),
+        plain_us=float(np.median(plain_us)),
+        compiled_us=float(np.median(compiled_us)),
+        p99_us=float(np.percentile(compiled_us, 99)),
+    )
+
+
+def _compare(act: Act, compiled: _Playing, plain: _Playing) -> list[int]:
+    """Hold the poses of the two sides against each other; give the steps in which the arm moved."""
+    moved = []
+    for step in range(ACT_STEPS):
+        difference = compiled.poses[step + 1] - plain.poses[step + 1]
+        # The two ends of the range of a base angle are the same direction.
+        largest = float(np.max(np.abs(np.sin(difference / 2.0)) * 2.0))
+        if not largest <= TOLERANCE:
+            raise DisagreementError(
+                f"the compiled and the plain pose differ by {largest:.3g} rad after step"
+                f" {step + 1} of {act!r}"
+            )
+        if not np.array_equal(compiled.poses[step], compiled.poses[step + 1]):
+            moved.append(step)
+    return moved
+
+
+def _play_compiled(act: Act) -> _Playing:
+    parameters = ArmParameters(act.segments, act.segment_length)
+    placement = ArmPlacement(1, parameters, heading=math.radians(act.heading_degrees))
+    octopus = Octopus([placement], ReachRules.pixel())
+    for x, y, radius in act.obstacles:
+        octopus.add_object(ObjectKind.OBSTACLE, (x, y), radius)
+    arm = octopus.arm(1)
+    return _play(act, octopus, lambda: arm.angles.copy())
+
+
+def _play_plain(plain_stepper: ModuleType, act: Act) -> _Playing:
+    octopus = plain_stepper.PlainOctopus.from_scene(
+        {
+            "layout": "listed",
+            "obstacles": [{"position": (x, y), "radius": r} for x, y, r in act.obstacles],
+            "arms": [
+                {
+                    "number": 1,
+                    "base": (0.0, 0.0),
+                    "heading_degrees": act.heading_degrees,
+                    "parameters": {
+                        "segment_count": act.segments,
+                        "segment_length": act.segment_length,
+                    },
+                }
+            ],
+        }
+    )
+    return _play(act, octopus, lambda: np.array(octopus.snapshot()["arms"][0]["angles"]))
+
+
+def _play(act: Act, octopus: Any, pose: Callable[[], Floats]) -> _Playing:
+    """Step an octopus of either side through an act, and time every step alone."""
+    clock = time.perf_counter_ns
+    playing = _Playing()
+    playing.poses.append(pose())
+    was_collecting = gc.isenabled()
+    gc.disable()
+    try:
+        for step in range(ACT_STEPS):
+            if step % TARGET_STEPS == 0:
+                octopus.reach(1, act.targets[step // TARGET_STEPS])
+            started = clock()
+            octopus.step(1.0 / UPDATE_RATE)
+            playing.times.append(clock() - started)
+            playing.poses.append(pose())
+    finally:
+        if was_collecting:
+            gc.enable()
+    return playing
