@@ -58,6 +58,26 @@ def compiled(kernel: Kernel) -> Kernel:
         numba.config.CACHE_DIR = before
 
 
-def is_cached() -> bool:
-    """Tell whether code compiled by an earlier process lies ready."""
-    return bool(_FOLDER) and any(Path(_FOLDER).rglob("*.nbi"))
+def entry_point(kernel: Kernel, *arguments: Any) -> Kernel:
+    """Give the code of a kernel for arguments of just these types.
+
+    A call of a compiled kernel looks at the type of every argument first, which for a few tables
+    takes as long as the work of a short arm. A caller whose arguments are always of the same types
+    can leave that out; nothing checks them then.
+
+    Args:
+        kernel: a compiled kernel.
+        arguments: arguments as it will be called with.
+    """
+    if numba is None:
+        return kernel
+    dispatcher = cast(Any, kernel)
+    types = tuple(numba.typeof(argument) for argument in arguments)
+    dispatcher.compile(types)
+    return cast(Kernel, dispatcher.overloads[types].entry_point)
+
+
+def is_cached(kernel: Callable[..., Any]) -> bool:
+    """Tell whether code of a kernel that an earlier process compiled lies ready."""
+    name = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}"
+    return bool(_FOLDER) and any(Path(_FOLDER).rglob(f"{name}-*.nbi"))

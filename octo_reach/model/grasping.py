@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from octo_reach.model.compilation import compiled
 from octo_reach.model.rules import KernelRules
 from octo_reach.model.scene import ObjectKind
-from octo_reach.model.state import NOTHING, SCENE, ArmState, ObjectState
+from octo_reach.model.state import NOTHING, SCENE, State
 
 FOOD = int(ObjectKind.FOOD)
 DWELL_SLACK = 1e-12
@@ -59,7 +59,7 @@ class Capture:
 
 
 @compiled
-def find_candidate(row: int, arms: ArmState, objects: ObjectState) -> tuple[int, int]:
+def find_candidate(row: int, state: State) -> tuple[int, int]:
     """Give what one arm could grasp now (seed 000, grasp).
 
     Returns:
@@ -68,65 +68,67 @@ def find_candidate(row: int, arms: ArmState, objects: ObjectState) -> tuple[int,
     """
     number = NOTHING
     segment = 0
-    for place in range(arms.near_count[row]):
-        k = arms.near_rows[row, place]
-        if arms.pair_end[row, k] == 0:
+    if state.arms[row]["contact_count"] < 2:
+        return number, segment
+    for place in range(state.arms[row]["near_count"]):
+        near = state.near[row, place]
+        if near["pair_end"] == 0:
             continue
-        if objects.kinds[k] != FOOD or objects.owners[k] != NOTHING:
+        thing = state.objects[near["row"]]
+        if thing["kind"] != FOOD or thing["owner"] != NOTHING:
             continue
-        if number == NOTHING or objects.numbers[k] < number:
-            number = objects.numbers[k]
-            segment = arms.pair_end[row, k]
+        if number == NOTHING or thing["number"] < number:
+            number = thing["number"]
+            segment = near["pair_end"]
     return number, segment
 
 
 @compiled
-def forget_candidate(row: int, arms: ArmState) -> None:
+def forget_candidate(row: int, state: State) -> None:
     """Start no grasp, and end one that was maturing."""
-    arms.candidate[row] = NOTHING
-    arms.candidate_segment[row] = 0
-    arms.dwell[row] = 0.0
+    arm = state.arms[row]
+    arm["candidate"] = NOTHING
+    arm["candidate_segment"] = 0
+    arm["dwell"] = 0.0
 
 
 @compiled
 def mature_grasp(
-    row: int,
-    number: int,
-    segment: int,
-    dt: float,
-    arms: ArmState,
-    objects: ObjectState,
-    rules: KernelRules,
+    row: int, number: int, segment: int, dt: float, state: State, rules: KernelRules
 ) -> None:
     """Let a contact pair last `dt` longer; when it has lasted long enough, hold (seed 000, grasp).
 
     The arm keeps its pose meanwhile. The object is latched where it lies, in the frame of the
     segment's end: o = R(-heading) (c - p).
     """
-    arms.blocked[row] = False
-    arms.avoiding[row] = False
-    if arms.candidate[row] == number and arms.candidate_segment[row] == segment:
-        arms.dwell[row] += dt
+    arm = state.arms[row]
+    arm["blocked"] = False
+    arm["avoiding"] = False
+    if arm["candidate"] == number and arm["candidate_segment"] == segment:
+        arm["dwell"] += dt
     else:
-        arms.candidate[row] = number
-        arms.candidate_segment[row] = segment
-        arms.dwell[row] = dt
-    if arms.dwell[row] < rules.grasp_dwell - DWELL_SLACK:
+        arm["candidate"] = number
+        arm["candidate_segment"] = segment
+        arm["dwell"] = dt
+    if arm["dwell"] < rules.grasp_dwell - DWELL_SLACK:
         return
     held = 0
-    for k in range(len(objects.numbers)):
-        if objects.numbers[k] == number:
+    for k in range(len(state.objects)):
+        if state.objects[k]["number"] == number:
             held = k
-    d_x = objects.positions[held, 0] - arms.joints[row, segment, 0]
-    d_y = objects.positions[held, 1] - arms.joints[row, segment, 1]
-    cosine = math.cos(arms.headings[row, segment - 1])
-    sine = math.sin(arms.headings[row, segment - 1])
-    arms.held[row] = held
-    arms.grip_segment[row] = segment
-    arms.grip_offset[row, 0] = cosine * d_x + sine * d_y
-    arms.grip_offset[row, 1] = cosine * d_y - sine * d_x
-    arms.captured[row] = held
-    arms.active[row] = False
-    objects.owners[held] = row
-    objects.versions[SCENE] += 1
-    forget_candidate(row, arms)
+    thing = state.objects[held]
+    end = state.links[row, segment]
+    heading = state.links[row, segment - 1]["heading"]
+    d_x = thing["x"] - end["x"]
+    d_y = thing["y"] - end["y"]
+    cosine = math.cos(heading)
+    sine = math.sin(heading)
+    arm["held"] = held
+    arm["grip_segment"] = segment
+    arm["grip_along"] = cosine * d_x + sine * d_y
+    arm["grip_across"] = cosine * d_y - sine * d_x
+    arm["captured"] = held
+    arm["active"] = False
+    thing["owner"] = row
+    state.versions[SCENE] += 1
+    forget_candidate(row, state)

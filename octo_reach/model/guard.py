@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 
 from octo_reach.model.compilation import compiled
-from octo_reach.model.geometry import Floats, Integers, segment_distance, wrap
+from octo_reach.model.geometry import Floats, segment_distance, wrap
 from octo_reach.model.rules import KernelRules
+from octo_reach.model.state import Table
+from octo_reach.model.steering import GROUP
 
 
 @compiled
@@ -21,133 +23,228 @@ def sample_count(travel: float, sample_travel: float) -> int:
 
 
 @compiled
+def measure_move(count: int, segment_length: float, links: Table) -> None:
+    """Work out how far each joint turns and how far each segment may travel, in place (seed 000).
+
+    The base turns the short way round. A segment travels no further than its own turn and those
+    before it can carry any of its points: T_i = T_(i-1) + L |turn of its heading|.
+
+    Args:
+        count: number of segments, N.
+        segment_length: length of a segment, in the scene's unit.
+        links: joint angles now and as proposed, shape (N + 1,) of `LINK` or longer; the columns
+            `turn` and `travel` are filled in.
+    """
+    turned = 0.0
+    travel = 0.0
+    for i in range(count):
+        link = links[i]
+        turn = link["proposed"] - link["angle"]
+        if i == 0:
+            turn = wrap(turn)
+        turned += turn
+        travel += segment_length * abs(turned)
+        link["turn"] = turn
+        link["travel"] = travel
+
+
+@compiled
 def arm_move_is_safe(
-    base_x: float,
-    base_y: float,
+    count: int,
     segment_length: float,
-    angles: Floats,
-    joints: Floats,
-    proposed: Floats,
+    links: Table,
     obstacles: Floats,
     rules: KernelRules,
-    turns: Floats,
-    travels: Floats,
-    pair_segments: Integers,
-    pair_obstacles: Integers,
-    pair_limits: Floats,
+    pairs: Table,
 ) -> bool:
-    """Tell whether an arm may move from `angles` to `proposed` (seed 000, movement check).
+    """Tell whether an arm may take the pose proposed for it (seed 000, movement check).
 
     With d the distance of an obstacle from a segment at a midpoint, d0 the same at the old pose, R
     the obstacle's radius and P the motion possible around the midpoint, every pair must hold
-    d - P >= min(R + clearance, d0) - tolerance. Pairs that no motion of this size can bring
-    together (d0 less the segment's whole travel is still clear) are left out beforehand.
+    d - P >= min(R + clearance, d0) - tolerance at every midpoint.
+
+    Most of these are settled without being worked out. A segment moves no faster than its bound T
+    over the whole motion, so a pair with room g to spare at one midpoint of S needs no look at the
+    next g S / T of them. That room is first taken for a whole group of segments, from the circle
+    that holds the group; only where the circle has none, segment by segment. The verdict is the
+    same as with every pair at every midpoint.
 
     Args:
-        base_x: x of the base.
-        base_y: y of the base.
+        count: number of segments, N.
         segment_length: length of a segment, in the scene's unit.
-        angles: joint angles now, shape (N,), rad.
-        joints: joint positions now, shape (N + 1, 2).
-        proposed: joint angles after the move, shape (N,), rad.
+        links: the move as `measure_move` left it, shape (N + 1,) of `LINK` or longer; the columns
+            of samples are filled in.
         obstacles: centre and radius of each obstacle, shape (K, 3).
         rules: constants of the scene.
-        turns: scratch, shape (N,).
-        travels: scratch, shape (N,).
-        pair_segments: scratch, shape (N * K,) or longer.
-        pair_obstacles: scratch, shape (N * K,) or longer.
-        pair_limits: scratch, shape (N * K,) or longer.
+        pairs: scratch, shape (G * K,) of `PAIR` or longer, for G groups of segments.
 
     Returns:
         True where the whole motion keeps its distance.
     """
-    count = len(angles)
-    turned = 0.0
-    travel = 0.0
-    for i in range(count):
-        turns[i] = wrap(proposed[0] - angles[0]) if i == 0 else proposed[i] - angles[i]
-        turned += turns[i]
-        travel += segment_length * abs(turned)
-        travels[i] = travel
+    travel = links[count - 1]["travel"]
+    if not math.isfinite(travel):
+        return False
     samples = sample_count(travel, rules.sample_travel)
-
-    pairs = 0
-    last_segment = -1
-    for i in range(count):
-        a_x = joints[i, 0]
-        a_y = joints[i, 1]
+    found = 0
+    sample = samples
+    for first in range(0, count, GROUP):
+        travel = links[min(first + GROUP, count) - 1]["travel"]
         for k in range(len(obstacles)):
-            clear = obstacles[k, 2] + rules.arm_clearance
-            c_x = obstacles[k, 0] - a_x
-            c_y = obstacles[k, 1] - a_y
-            # The centre is nearer to no point of the segment than to its start, less its length.
-            horizon = (clear + travels[i] + segment_length) * 1.000001
-            if c_x * c_x + c_y * c_y > horizon * horizon:
+            reach = GROUP * segment_length + obstacles[k, 2] + rules.arm_clearance
+            d_x = obstacles[k, 0] - links[first]["x"]
+            d_y = obstacles[k, 1] - links[first]["y"]
+            squared = d_x * d_x + d_y * d_y
+            if squared >= (reach + travel) * (reach + travel):
                 continue
-            before = segment_distance(
-                a_x, a_y, joints[i + 1, 0], joints[i + 1, 1], obstacles[k, 0], obstacles[k, 1]
-            )
-            if before - travels[i] >= clear:
-                continue
-            pair_segments[pairs] = i
-            pair_obstacles[pairs] = k
-            pair_limits[pairs] = min(clear, before) - rules.geometry_tolerance
-            pairs += 1
-            last_segment = i
-
-    if pairs == 0:
-        return True
-    for sample in range(samples):
-        share = (sample + 0.5) / samples
-        x = base_x
-        y = base_y
-        heading = 0.0
-        pair = 0
-        for i in range(last_segment + 1):
-            heading += angles[i] + share * turns[i]
-            next_x = x + segment_length * math.cos(heading)
-            next_y = y + segment_length * math.sin(heading)
-            between = travels[i] / (2.0 * samples)
-            while pair < pairs and pair_segments[pair] == i:
-                k = pair_obstacles[pair]
-                distance = segment_distance(x, y, next_x, next_y, obstacles[k, 0], obstacles[k, 1])
-                if not distance - between >= pair_limits[pair]:
+            due = samples_to_skip(math.sqrt(squared) - reach, travel, samples)
+            if due < samples:
+                pairs[found]["first"] = first
+                pairs[found]["obstacle"] = k
+                pairs[found]["due"] = due
+                found += 1
+                sample = min(sample, due)
+    while sample < samples:
+        last = 0
+        for place in range(found):
+            if pairs[place]["due"] == sample:
+                last = max(last, pairs[place]["first"] + GROUP)
+        place_between((sample + 0.5) / samples, min(last, count), segment_length, links)
+        following = samples
+        for place in range(found):
+            pair = pairs[place]
+            if pair["due"] == sample:
+                k = pair["obstacle"]
+                first = pair["first"]
+                room = room_of_group(
+                    first,
+                    min(first + GROUP, count),
+                    obstacles[k, 0],
+                    obstacles[k, 1],
+                    obstacles[k, 2] + rules.arm_clearance,
+                    samples,
+                    segment_length,
+                    links,
+                    rules,
+                )
+                if room < 0:
                     return False
-                pair += 1
-            x = next_x
-            y = next_y
+                pair["due"] = sample + 1 + room
+            following = min(following, pair["due"])
+        sample = following
     return True
 
 
 @compiled
-def payload_move_is_safe(
-    base_x: float,
-    base_y: float,
+def samples_to_skip(room: float, travel: float, samples: int) -> int:
+    """Give how many midpoints a pair may pass before its room to spare could be used up."""
+    if room <= 0.0:
+        return 0
+    if room >= travel:
+        return samples
+    return int(room * samples / travel)
+
+
+@compiled
+def place_between(share: float, count: int, segment_length: float, links: Table) -> None:
+    """Rebuild the first `count` segments a `share` of the way through a move, in place."""
+    x = links[0]["x"]
+    y = links[0]["y"]
+    links[0]["sample_x"] = x
+    links[0]["sample_y"] = y
+    heading = 0.0
+    for i in range(count):
+        heading += links[i]["angle"] + share * links[i]["turn"]
+        x += segment_length * math.cos(heading)
+        y += segment_length * math.sin(heading)
+        links[i + 1]["sample_x"] = x
+        links[i + 1]["sample_y"] = y
+
+
+@compiled
+def room_of_group(
+    first: int,
+    last: int,
+    c_x: float,
+    c_y: float,
+    clear: float,
+    samples: int,
     segment_length: float,
-    angles: Floats,
-    proposed: Floats,
+    links: Table,
+    rules: KernelRules,
+) -> int:
+    """Give how many more midpoints a group of segments is sure to keep its distance for.
+
+    Args:
+        first: first segment of the group, from 0.
+        last: the segment after its last.
+        c_x: x of the obstacle's centre.
+        c_y: y of the obstacle's centre.
+        clear: distance from the centre that a clear arm keeps.
+        samples: midpoints of the whole motion.
+        segment_length: length of a segment, in the scene's unit.
+        links: joints before the move and at the midpoint, and travels.
+        rules: constants of the scene.
+
+    Returns:
+        The number of midpoints, or -1 where the distance is not kept at this one.
+    """
+    d_x = c_x - links[first]["sample_x"]
+    d_y = c_y - links[first]["sample_y"]
+    travel = links[last - 1]["travel"]
+    room = math.sqrt(d_x * d_x + d_y * d_y) - GROUP * segment_length - clear
+    room -= travel / (2.0 * samples)
+    if room > 0.0:
+        return samples_to_skip(room, travel, samples)
+    fewest = samples
+    for i in range(first, last):
+        link = links[i]
+        following = links[i + 1]
+        between = link["travel"] / (2.0 * samples)
+        distance = segment_distance(
+            link["sample_x"],
+            link["sample_y"],
+            following["sample_x"],
+            following["sample_y"],
+            c_x,
+            c_y,
+        )
+        limit = clear - rules.geometry_tolerance
+        if not distance - between >= limit:
+            before = segment_distance(
+                link["x"], link["y"], following["x"], following["y"], c_x, c_y
+            )
+            limit = min(clear, before) - rules.geometry_tolerance
+            if not distance - between >= limit:
+                return -1
+        # A hundredth of the tolerance is kept back, far more than rounding can take.
+        room = distance - between - limit - 0.01 * rules.geometry_tolerance
+        fewest = min(fewest, samples_to_skip(room, link["travel"], samples))
+    return fewest
+
+
+@compiled
+def payload_move_is_safe(
+    segment_length: float,
+    links: Table,
     holding_segment: int,
-    offset_x: float,
-    offset_y: float,
+    along: float,
+    across: float,
     payload_radius: float,
     obstacles: Floats,
     rules: KernelRules,
 ) -> bool:
-    """Tell whether a held object may ride along from `angles` to `proposed` (seed 000, payload).
+    """Tell whether a held object may ride along into the proposed pose (seed 000, payload).
 
     The same rule as for the arm, for the object's circle: d is the distance of the two centres, the
     distance to keep is the sum of the two radii (no arm clearance), and the travel is that of the
     holding segment's end plus the offset's own rotation.
 
     Args:
-        base_x: x of the base.
-        base_y: y of the base.
         segment_length: length of a segment, in the scene's unit.
-        angles: joint angles now, shape (N,), rad.
-        proposed: joint angles after the move, shape (N,), rad.
+        links: the move as `measure_move` left it, shape (N + 1,) of `LINK` or longer.
         holding_segment: the segment that holds, from 1.
-        offset_x: the object's place along that segment, from its end.
-        offset_y: the object's place across that segment.
+        along: the object's place along that segment, from its end.
+        across: the object's place across that segment.
         payload_radius: radius of the object, in the scene's unit.
         obstacles: centre and radius of each obstacle, shape (K, 3).
         rules: constants of the scene.
@@ -156,28 +253,16 @@ def payload_move_is_safe(
         True where the whole motion keeps its distance.
     """
     turned = 0.0
-    travel = 0.0
     for i in range(holding_segment):
-        turned += wrap(proposed[0] - angles[0]) if i == 0 else proposed[i] - angles[i]
-        travel += segment_length * abs(turned)
-    travel += math.sqrt(offset_x * offset_x + offset_y * offset_y) * abs(turned)
+        turned += links[i]["turn"]
+    travel = links[holding_segment - 1]["travel"]
+    travel += math.sqrt(along * along + across * across) * abs(turned)
     samples = sample_count(travel, rules.sample_travel)
     between = travel / (2.0 * samples)
-    old_x, old_y = payload_centre(
-        base_x, base_y, segment_length, angles, proposed, 0.0, holding_segment, offset_x, offset_y
-    )
+    old_x, old_y = payload_centre(0.0, holding_segment, segment_length, links, along, across)
     for sample in range(samples):
-        new_x, new_y = payload_centre(
-            base_x,
-            base_y,
-            segment_length,
-            angles,
-            proposed,
-            (sample + 0.5) / samples,
-            holding_segment,
-            offset_x,
-            offset_y,
-        )
+        share = (sample + 0.5) / samples
+        new_x, new_y = payload_centre(share, holding_segment, segment_length, links, along, across)
         for k in range(len(obstacles)):
             clear = payload_radius + obstacles[k, 2]
             d_x = obstacles[k, 0] - old_x
@@ -193,31 +278,27 @@ def payload_move_is_safe(
 
 @compiled
 def payload_centre(
-    base_x: float,
-    base_y: float,
-    segment_length: float,
-    angles: Floats,
-    proposed: Floats,
     share: float,
     holding_segment: int,
-    offset_x: float,
-    offset_y: float,
+    segment_length: float,
+    links: Table,
+    along: float,
+    across: float,
 ) -> tuple[float, float]:
     """Give the centre of a held object, (x, y), a `share` of the way between two poses."""
-    x = base_x
-    y = base_y
+    x = links[0]["x"]
+    y = links[0]["y"]
     heading = 0.0
     for i in range(holding_segment):
-        turn = wrap(proposed[0] - angles[0]) if i == 0 else proposed[i] - angles[i]
-        heading += angles[i] + share * turn
+        heading += links[i]["angle"] + share * links[i]["turn"]
         x += segment_length * math.cos(heading)
         y += segment_length * math.sin(heading)
-    return held_centre(x, y, heading, offset_x, offset_y)
+    return held_centre(x, y, heading, along, across)
 
 
 @compiled
 def held_centre(
-    end_x: float, end_y: float, heading: float, offset_x: float, offset_y: float
+    end_x: float, end_y: float, heading: float, along: float, across: float
 ) -> tuple[float, float]:
     """Give the centre, (x, y), of an object held at an offset from a segment's end (seed 000).
 
@@ -226,6 +307,6 @@ def held_centre(
     cosine = math.cos(heading)
     sine = math.sin(heading)
     return (
-        end_x + cosine * offset_x - sine * offset_y,
-        end_y + sine * offset_x + cosine * offset_y,
+        end_x + cosine * along - sine * across,
+        end_y + sine * along + cosine * across,
     )

@@ -9,25 +9,23 @@ from __future__ import annotations
 import math
 
 from octo_reach.model.compilation import compiled
-from octo_reach.model.geometry import Flags, Floats, clip, wrap
+from octo_reach.model.geometry import Floats, clip, wrap
 from octo_reach.model.rules import KernelRules
-from octo_reach.model.steering import steer
+from octo_reach.model.state import Table
+from octo_reach.model.steering import GROUP, list_nearby, steer
 
 
 @compiled
 def exchange_requests(
     target_x: float,
     target_y: float,
+    count: int,
     segment_length: float,
     maximum_bend: float,
-    joints: Floats,
-    headings: Floats,
+    links: Table,
     obstacles: Floats,
     rules: KernelRules,
-    requests: Floats,
-    request_headings: Floats,
-    goals: Floats,
-    steered: Flags,
+    nearby: Floats,
 ) -> bool:
     """Pass every segment's request one neighbour on, in place (seed 000, neighbour requests).
 
@@ -37,67 +35,65 @@ def exchange_requests(
     Args:
         target_x: x of the tip's target.
         target_y: y of the tip's target.
+        count: number of segments, N.
         segment_length: length of a segment, in the scene's unit.
         maximum_bend: largest bend between neighbours, rad.
-        joints: joint positions, shape (N + 1, 2).
-        headings: headings, shape (N,), rad.
+        links: joints, headings and requests of the arm, shape (N + 1,) of `LINK` or longer; the
+            requests are replaced, and goals after steering filled in.
         obstacles: centre and radius of each obstacle, shape (K, 3).
         rules: constants of the scene.
-        requests: attachment each segment asks for, shape (N, 2), changed.
-        request_headings: heading each segment proposes with it, shape (N,), rad, changed.
-        goals: local goal of each segment after steering, shape (N, 2), filled.
-        steered: whether steering changed that goal, shape (N,), filled.
+        nearby: scratch, shape (K, 3) or longer.
 
     Returns:
         Whether any goal was steered.
     """
-    count = len(headings)
     any_steered = False
+    near = 0
     for i in range(count):
+        link = links[i]
+        start_x = link["x"]
+        start_y = link["y"]
+        if i % GROUP == 0:
+            near = list_nearby(start_x, start_y, segment_length, obstacles, rules, nearby)
         if i < count - 1:
-            end_x = requests[i + 1, 0]
-            end_y = requests[i + 1, 1]
+            end_x = links[i + 1]["request_x"]
+            end_y = links[i + 1]["request_y"]
         else:
             end_x = target_x
             end_y = target_y
-        start_x = joints[i, 0]
-        start_y = joints[i, 1]
         goal_x, goal_y, changed = steer(
-            start_x, start_y, end_x, end_y, segment_length, obstacles, rules
+            start_x, start_y, end_x, end_y, segment_length, nearby, near, rules
         )
-        goals[i, 0] = goal_x
-        goals[i, 1] = goal_y
-        steered[i] = changed
+        link["goal_x"] = goal_x
+        link["goal_y"] = goal_y
+        link["steered"] = changed
         any_steered = any_steered or changed
         d_x = goal_x - start_x
         d_y = goal_y - start_y
         if math.sqrt(d_x * d_x + d_y * d_y) > rules.direction_tolerance:
             heading = math.atan2(d_y, d_x)
         else:
-            heading = headings[i]
+            heading = link["heading"]
         if i < count - 1:
-            neighbour = request_headings[i + 1]
+            neighbour = links[i + 1]["request_heading"]
             heading = neighbour + clip(wrap(heading - neighbour), -maximum_bend, maximum_bend)
-        requests[i, 0] = goal_x - segment_length * math.cos(heading)
-        requests[i, 1] = goal_y - segment_length * math.sin(heading)
-        request_headings[i] = wrap(heading)
+        link["request_x"] = goal_x - segment_length * math.cos(heading)
+        link["request_y"] = goal_y - segment_length * math.sin(heading)
+        link["request_heading"] = wrap(heading)
     return any_steered
 
 
 @compiled
 def turn_towards_goals(
     dt: float,
-    base_x: float,
-    base_y: float,
+    count: int,
     segment_length: float,
     maximum_bend: float,
     turning_speed: float,
-    angles: Floats,
+    links: Table,
     obstacles: Floats,
     rules: KernelRules,
-    goals: Floats,
-    steered: Flags,
-    proposed: Floats,
+    nearby: Floats,
 ) -> bool:
     """Turn every joint towards its segment's goal, from the base to the tip (seed 000, turning).
 
@@ -107,44 +103,59 @@ def turn_towards_goals(
 
     Args:
         dt: duration of the update, s.
-        base_x: x of the base.
-        base_y: y of the base.
+        count: number of segments, N.
         segment_length: length of a segment, in the scene's unit.
         maximum_bend: largest bend, rad.
         turning_speed: fastest change of a joint angle, rad/s.
-        angles: joint angles now, shape (N,), rad.
+        links: joint angles and goals of the arm, shape (N + 1,) of `LINK` or longer; the proposed
+            pose is filled in, and goals are replaced by the goals steered a second time.
         obstacles: centre and radius of each obstacle, shape (K, 3).
         rules: constants of the scene.
-        goals: local goals, shape (N, 2); replaced by the goals steered a second time.
-        steered: whether steering changed a goal, shape (N,), added to.
-        proposed: new joint angles, shape (N,), rad, filled.
+        nearby: scratch, shape (K, 3) or longer.
 
     Returns:
         Whether this second look steered any goal.
     """
     any_steered = False
-    start_x = base_x
-    start_y = base_y
+    near = 0
+    start_x = links[0]["x"]
+    start_y = links[0]["y"]
+    links[0]["proposed_x"] = start_x
+    links[0]["proposed_y"] = start_y
     parent = 0.0
     easing = 1.0 - math.exp(-rules.steering_response * dt)
     largest_turn = turning_speed * dt
-    for i in range(len(angles)):
+    for i in range(count):
+        link = links[i]
+        if i % GROUP == 0:
+            near = list_nearby(start_x, start_y, segment_length, obstacles, rules, nearby)
         goal_x, goal_y, changed = steer(
-            start_x, start_y, goals[i, 0], goals[i, 1], segment_length, obstacles, rules
+            start_x,
+            start_y,
+            link["goal_x"],
+            link["goal_y"],
+            segment_length,
+            nearby,
+            near,
+            rules,
         )
-        goals[i, 0] = goal_x
-        goals[i, 1] = goal_y
-        steered[i] = steered[i] or changed
-        any_steered = any_steered or changed
-        angle = angles[i]
+        link["goal_x"] = goal_x
+        link["goal_y"] = goal_y
+        if changed:
+            link["steered"] = True
+            any_steered = True
+        angle = link["angle"]
         d_x = goal_x - start_x
         d_y = goal_y - start_y
         if math.sqrt(d_x * d_x + d_y * d_y) > rules.direction_tolerance:
             error = wrap(math.atan2(d_y, d_x) - parent - angle)
             angle += clip(error * easing, -largest_turn, largest_turn)
             angle = wrap(angle) if i == 0 else clip(angle, -maximum_bend, maximum_bend)
-        proposed[i] = angle
         parent += angle
         start_x += segment_length * math.cos(parent)
         start_y += segment_length * math.sin(parent)
+        link["proposed"] = angle
+        link["proposed_heading"] = parent
+        links[i + 1]["proposed_x"] = start_x
+        links[i + 1]["proposed_y"] = start_y
     return any_steered

@@ -23,8 +23,15 @@ from octo_reach.model.arm import (
     default_target,
     initial_angles,
 )
-from octo_reach.model.geometry import Flags, Floats, place_joints
-from octo_reach.model.grasping import Candidate, Capture, Grip, find_candidate, forget_candidate
+from octo_reach.model.compilation import COMPILED, entry_point, is_cached
+from octo_reach.model.geometry import Flags, Floats, forward_kinematics
+from octo_reach.model.grasping import (
+    Candidate,
+    Capture,
+    Grip,
+    find_candidate,
+    forget_candidate,
+)
 from octo_reach.model.guard import held_centre
 from octo_reach.model.reach import (
     Planner,
@@ -32,18 +39,21 @@ from octo_reach.model.reach import (
     finish_update,
     limit_proposal,
     sense_all,
+    update_all,
     update_arms,
 )
 from octo_reach.model.rules import ReachRules
 from octo_reach.model.scene import ObjectKind, ObjectTable, SceneObject
 from octo_reach.model.sensing import ContactReadings, sense
 from octo_reach.model.state import (
-    MOTION,
+    ARM,
+    LINK,
     NOTHING,
+    OBJECT,
     SCENE,
-    empty_arms,
-    empty_objects,
-    empty_scratch,
+    State,
+    empty_state,
+    pairs_of,
 )
 
 NEIGHBOUR = "neighbour"
@@ -91,7 +101,7 @@ class Arm:
 
     @property
     def _count(self) -> int:
-        return int(self._octopus._arms.segment_count[self.index])
+        return int(self._octopus._arms["segment_count"][self.index])
 
     def _view(self, array: Floats) -> Floats:
         view = array.view()
@@ -116,7 +126,7 @@ class Arm:
     @property
     def base(self) -> Floats:
         """Position of the base, shape (2,), in the scene's unit."""
-        return self._view(self._octopus._arms.base[self.index])
+        return self._view(self._octopus._bases[self.index])
 
     @property
     def initial_heading(self) -> float:
@@ -126,22 +136,22 @@ class Arm:
     @property
     def angles(self) -> Floats:
         """Joint angles, shape (N,), rad: the base's heading, then bends."""
-        return self._view(self._octopus._arms.angles[self.index, : self._count])
+        return self._view(self._octopus._links["angle"][self.index, : self._count])
 
     @property
     def joints(self) -> Floats:
         """Joint positions from the base to the tip, shape (N + 1, 2), in the scene's unit."""
-        return self._view(self._octopus._arms.joints[self.index, : self._count + 1])
+        return self._view(self._octopus._joints[self.index, : self._count + 1])
 
     @property
     def headings(self) -> Floats:
         """Absolute headings of the segments, shape (N,), rad."""
-        return self._view(self._octopus._arms.headings[self.index, : self._count])
+        return self._view(self._octopus._links["heading"][self.index, : self._count])
 
     @property
     def tip(self) -> Floats:
         """Position of the tip, shape (2,), in the scene's unit."""
-        return self._view(self._octopus._arms.joints[self.index, self._count])
+        return self._view(self._octopus._joints[self.index, self._count])
 
     @property
     def target(self) -> Floats:
@@ -150,59 +160,59 @@ class Arm:
         While the arm carries, this is renewed with every update, so that the object ends up at the
         destination.
         """
-        return self._view(self._octopus._arms.target[self.index])
+        return self._view(self._octopus._targets[self.index])
 
     @property
     def destination(self) -> Floats:
         """Where the tip, or the held object, was sent, shape (2,), in the scene's unit."""
-        return self._view(self._octopus._arms.destination[self.index])
+        return self._view(self._octopus._destinations[self.index])
 
     @property
     def requests(self) -> Floats:
         """Attachment each segment asks its neighbour for, shape (N, 2), in the scene's unit."""
-        return self._view(self._octopus._arms.requests[self.index, : self._count])
+        return self._view(self._octopus._requests[self.index, : self._count])
 
     @property
     def request_headings(self) -> Floats:
         """Heading proposed with each request, shape (N,), rad."""
-        return self._view(self._octopus._arms.request_headings[self.index, : self._count])
+        return self._view(self._octopus._links["request_heading"][self.index, : self._count])
 
     @property
     def goals(self) -> Floats:
         """Local goal of each segment in the last update, shape (N, 2), in the scene's unit."""
-        return self._view(self._octopus._arms.goals[self.index, : self._count])
+        return self._view(self._octopus._goals[self.index, : self._count])
 
     @property
     def steered(self) -> Flags:
         """Whether steering changed that goal, shape (N,)."""
-        view = self._octopus._arms.steered[self.index, : self._count].view()
+        view = self._octopus._links["steered"][self.index, : self._count].view()
         view.flags.writeable = False
         return view
 
     @property
     def active(self) -> bool:
         """Whether the arm has a reach assignment."""
-        return bool(self._octopus._arms.active[self.index])
+        return bool(self._octopus._arms["active"][self.index])
 
     @property
     def blocked(self) -> bool:
         """Whether the last update was refused."""
-        return bool(self._octopus._arms.blocked[self.index])
+        return bool(self._octopus._arms["blocked"][self.index])
 
     @property
     def avoiding(self) -> bool:
         """Whether the last update steered around an obstacle."""
-        return bool(self._octopus._arms.avoiding[self.index])
+        return bool(self._octopus._arms["avoiding"][self.index])
 
     @property
     def dwell(self) -> float:
         """How long the contact pair of the maturing grasp has lasted, s."""
-        return float(self._octopus._arms.dwell[self.index])
+        return float(self._octopus._arms["dwell"][self.index])
 
     @property
     def updates(self) -> int:
         """How often the arm has moved or tried to move."""
-        return int(self._octopus._arms.updates[self.index])
+        return int(self._octopus._arms["updates"][self.index])
 
     @property
     def planner_name(self) -> str:
@@ -220,24 +230,26 @@ class Arm:
     def grip(self) -> Grip | None:
         """The hold, or None."""
         arms = self._octopus._arms
-        held = int(arms.held[self.index])
+        held = int(arms["held"][self.index])
         if held == NOTHING:
             return None
-        along, across = arms.grip_offset[self.index].tolist()
         return Grip(
-            object=int(self._octopus._objects.numbers[held]),
-            segment=int(arms.grip_segment[self.index]),
-            offset=(along, across),
+            object=int(self._octopus._things["number"][held]),
+            segment=int(arms["grip_segment"][self.index]),
+            offset=(
+                float(arms["grip_along"][self.index]),
+                float(arms["grip_across"][self.index]),
+            ),
         )
 
     @property
     def candidate(self) -> Candidate | None:
         """The grasp that is maturing, or None."""
         arms = self._octopus._arms
-        number = int(arms.candidate[self.index])
+        number = int(arms["candidate"][self.index])
         if number == NOTHING:
             return None
-        return Candidate(object=number, segment=int(arms.candidate_segment[self.index]))
+        return Candidate(object=number, segment=int(arms["candidate_segment"][self.index]))
 
     @property
     def retracting(self) -> bool:
@@ -267,13 +279,13 @@ class Arm:
             return "Blocked"
         if self.active and self.avoiding:
             return "Avoiding"
-        if self._octopus._arms.held[self.index] != NOTHING:
+        if self._octopus._arms["held"][self.index] != NOTHING:
             if not self.active:
                 return "Holding"
             return "Retracting" if self.retracting else "Carrying"
         if self.candidate is not None:
             return "Grasping"
-        if self._octopus._arms.contact_count[self.index] > 0:
+        if self._octopus._arms["contact_count"][self.index] > 0:
             return "Contact"
         if not self.active:
             return "Idle"
@@ -326,26 +338,26 @@ class Octopus:
         self._rules = rules.for_kernels()
         self._placements = list(ordered)
         self._planners: list[Planner | None] = [None] * len(ordered)
+        self._all_follow_neighbours = True
         self._retracting = [False] * len(ordered)
         self._next_number = 1
-        self._objects = empty_objects(0)
-        self._table: ObjectTable | None = None
         self._views = tuple(Arm(self, row) for row in range(len(ordered)))
         self._rows = {number: row for row, number in enumerate(self.numbers)}
         self._contact_room = CONTACT_ROOM
-        self._arms = empty_arms(len(ordered), self._longest(), 0, self._contact_room)
-        self._scratch = empty_scratch(self._longest(), 0)
+        self._bind(empty_state(len(ordered), self._longest(), 0, self._contact_room))
         for row in range(len(ordered)):
             self._place(row)
             placement = self._placements[row]
             target = placement.target
-            self._arms.active[row] = target is not None
+            self._arms["active"][row] = target is not None
             if target is None:
                 target = default_target(placement.base, placement.heading, rules)
             self._send(row, target)
         for number, planner in (planners or {}).items():
             self.set_planner(number, planner)
         self._refresh()
+        # Every octopus has arrays of the same types, and only this class hands them over.
+        self._update_all = entry_point(update_all, 0.0, self._state, self._rules)
 
     # ---------------------------------------------------------------- reading
 
@@ -365,19 +377,14 @@ class Octopus:
     @property
     def objects(self) -> ObjectTable:
         """The objects of the scene as arrays: live, read-only views."""
-        if self._table is None:
-            objects = self._objects
-            self._table = ObjectTable(
-                objects.numbers, objects.kinds, objects.positions, objects.radii
-            )
         return self._table
 
     @property
     def owners(self) -> dict[int, int]:
         """Number of the arm that holds each held object, by the object's number."""
-        owners = self._objects.owners
+        owners = self._things["owner"]
         return {
-            int(self._objects.numbers[k]): self.numbers[owners[k]]
+            int(self._things["number"][k]): self.numbers[owners[k]]
             for k in np.flatnonzero(owners != NOTHING)
         }
 
@@ -434,7 +441,7 @@ class Octopus:
             UnknownArmError: no arm has that number.
         """
         row = self._row(number)
-        if self._arms.held[row] == NOTHING:
+        if self._arms["held"][row] == NOTHING:
             return False
         placement = self._placements[row]
         distance = self.rules.retract_distance
@@ -454,12 +461,12 @@ class Octopus:
             UnknownArmError: no arm has that number.
         """
         row = self._row(number)
-        active = bool(self._arms.active[row])
+        active = bool(self._arms["active"][row])
         self._let_go(row)
         if parameters is not None:
             self._placements[row] = replace(self._placements[row], parameters=parameters)
-            if parameters.segment_count > self._arms.angles.shape[1]:
-                self._allocate(parameters.segment_count, len(self._objects.numbers))
+            if parameters.segment_count > self._width:
+                self._allocate(parameters.segment_count, len(self._table))
         self._place(row)
         self._assign(row, active=active)
         self._refresh()
@@ -467,7 +474,7 @@ class Octopus:
     def interrupt_grasps(self) -> None:
         """Let every maturing grasp start over: what has lasted so far does not count any more."""
         for row in range(len(self.numbers)):
-            forget_candidate(row, self._arms)
+            forget_candidate(row, self._state)
 
     def limit_speed(self, number: int, turning_speed: float) -> None:
         """Change how fast the joints of an arm may turn; its pose and its grip stay.
@@ -483,7 +490,7 @@ class Octopus:
         row = self._row(number)
         parameters = replace(self._placements[row].parameters, turning_speed=turning_speed)
         self._placements[row] = replace(self._placements[row], parameters=parameters)
-        self._arms.turning_speed[row] = turning_speed
+        self._arms["turning_speed"][row] = turning_speed
 
     def planner(self, number: int) -> Planner | None:
         """Give the planner of an arm, or None for the octopus's own neighbour rules.
@@ -501,7 +508,10 @@ class Octopus:
         """
         row = self._row(number)
         self._planners[row] = planner
-        self._arms.gated[row] = True if planner is None else planner.gated
+        self._all_follow_neighbours = all(
+            planner is None or planner.follows_neighbours for planner in self._planners
+        )
+        self._arms["gated"][row] = True if planner is None else planner.gated
         # Fresh requests: those of a former spell under the neighbour rules are long out of date.
         self._forget_requests(row)
         if planner is not None:
@@ -599,20 +609,13 @@ class Octopus:
             return []
         self.time += dt
         self.ticks += 1
-        arms, objects, rules, scratch = self._arms, self._objects, self._rules, self._scratch
-        first = 0
-        for row, planner in enumerate(self._planners):
-            if planner is None or planner.follows_neighbours:
-                continue
-            if first < row:
-                update_arms(first, row, dt, arms, objects, rules, scratch)
-            self._update_planned(row, planner, dt)
-            first = row + 1
-        if first < len(self._planners):
-            update_arms(first, len(self._planners), dt, arms, objects, rules, scratch)
-        sense_all(arms, objects, rules, scratch)
-        self._make_contact_room()
-        return self._collect_captures()
+        if self._all_follow_neighbours:
+            captures, readings = self._update_all(dt, self._state, self._rules)
+        else:
+            captures, readings = self._update_mixed(dt)
+        if readings > self._contact_room:
+            self._make_contact_room(readings)
+        return self._collect_captures() if captures else []
 
     # --------------------------------------------------------------- insides
 
@@ -626,15 +629,38 @@ class Octopus:
         counts = [placement.parameters.segment_count for placement in self._placements]
         return max(counts, default=1)
 
+    @property
+    def _width(self) -> int:
+        return self._state.links.shape[1] - 1
+
     def _allocate(self, segments: int, objects: int) -> None:
         """Make room for longer arms or another number of objects, and keep what still fits."""
-        fresh = empty_arms(len(self.numbers), segments, objects, self._contact_room)
-        for name, array in fresh._asdict().items():
-            old = getattr(self._arms, name)
-            kept = tuple(map(slice, map(min, array.shape, old.shape)))
-            array[kept] = old[kept]
-        self._arms = fresh
-        self._scratch = empty_scratch(segments, objects)
+        fresh = empty_state(len(self.numbers), segments, objects, self._contact_room)
+        for table, old in zip(fresh, self._state, strict=True):
+            kept = tuple(map(slice, map(min, table.shape, old.shape)))
+            table[kept] = old[kept]
+        self._bind(fresh)
+
+    def _bind(self, state: State) -> None:
+        """Work on these tables from now on; their columns are looked up once, here."""
+        self._state = state
+        self._arms = {name: state.arms[name] for name in ARM.names or ()}
+        self._links = {name: state.links[name] for name in LINK.names or ()}
+        self._things = {name: state.objects[name] for name in OBJECT.names or ()}
+        self._bases = pairs_of(state.arms, "base")
+        self._targets = pairs_of(state.arms, "target")
+        self._destinations = pairs_of(state.arms, "destination")
+        self._joints = pairs_of(state.links, "")
+        self._requests = pairs_of(state.links, "request")
+        self._goals = pairs_of(state.links, "goal")
+        self._places = pairs_of(state.objects, "")
+        self._points = pairs_of(state.contacts, "")
+        self._table = ObjectTable(
+            self._things["number"],
+            self._things["kind"],
+            self._places,
+            self._things["radius"],
+        )
 
     def _place(self, row: int) -> None:
         """Put one arm into its starting pose, with fresh requests."""
@@ -642,193 +668,182 @@ class Octopus:
         parameters = placement.parameters
         arms = self._arms
         count = parameters.segment_count
-        arms.segment_count[row] = count
-        arms.segment_length[row] = parameters.segment_length
-        arms.maximum_bend[row] = parameters.maximum_bend
-        arms.turning_speed[row] = parameters.turning_speed
-        arms.base[row] = placement.base
-        arms.angles[row, :count] = initial_angles(parameters, placement.heading, self.rules)
-        self._rebuild_joints(row)
+        arms["segment_count"][row] = count
+        arms["segment_length"][row] = parameters.segment_length
+        arms["maximum_bend"][row] = parameters.maximum_bend
+        arms["turning_speed"][row] = parameters.turning_speed
+        self._bases[row] = placement.base
+        angles = initial_angles(parameters, placement.heading, self.rules)
+        joints, headings = forward_kinematics(placement.base, parameters.segment_length, angles)
+        self._links["angle"][row, :count] = angles
+        self._links["heading"][row, :count] = headings
+        self._joints[row, : count + 1] = joints
         self._forget_requests(row)
-        arms.near_version[row] = NOTHING
-        arms.blocked[row] = False
-        arms.avoiding[row] = False
-
-    def _rebuild_joints(self, row: int) -> None:
-        arms = self._arms
-        place_joints(
-            float(arms.base[row, 0]),
-            float(arms.base[row, 1]),
-            float(arms.segment_length[row]),
-            arms.angles[row, : arms.segment_count[row]],
-            arms.joints[row],
-            arms.headings[row],
-        )
-        arms.pose_version[row] += 1
+        arms["pose_version"][row] += 1
+        arms["near_version"][row] = NOTHING
+        arms["blocked"][row] = False
+        arms["avoiding"][row] = False
 
     def _forget_requests(self, row: int) -> None:
         """Let every segment ask for the attachment and the heading it has."""
-        arms = self._arms
-        count = arms.segment_count[row]
-        arms.requests[row, :count] = arms.joints[row, :count]
-        arms.request_headings[row, :count] = arms.headings[row, :count]
-        arms.goals[row, :count] = arms.joints[row, 1 : count + 1]
-        arms.steered[row] = False
+        count = self._arms["segment_count"][row]
+        self._requests[row, :count] = self._joints[row, :count]
+        self._links["request_heading"][row, :count] = self._links["heading"][row, :count]
+        self._goals[row, :count] = self._joints[row, 1 : count + 1]
+        self._links["steered"][row] = False
 
     def _send(self, row: int, position: tuple[float, float]) -> None:
-        self._arms.target[row] = position
-        self._arms.destination[row] = position
+        self._targets[row] = position
+        self._destinations[row] = position
 
     def _assign(self, row: int, *, active: bool) -> None:
-        arms = self._arms
-        arms.active[row] = active
-        arms.blocked[row] = False
-        arms.avoiding[row] = False
+        self._arms["active"][row] = active
+        self._arms["blocked"][row] = False
+        self._arms["avoiding"][row] = False
         self._retracting[row] = False
-        forget_candidate(row, arms)
+        forget_candidate(row, self._state)
         planner = self._planners[row]
         if planner is not None:
             planner.reset()
 
     def _let_go(self, row: int) -> int | None:
-        held = int(self._arms.held[row])
+        held = int(self._arms["held"][row])
         if held == NOTHING:
             return None
-        self._arms.held[row] = NOTHING
-        self._objects.owners[held] = NOTHING
-        self._objects.versions[SCENE] += 1
-        return int(self._objects.numbers[held])
+        self._arms["held"][row] = NOTHING
+        self._things["owner"][held] = NOTHING
+        self._state.versions[SCENE] += 1
+        return int(self._things["number"][held])
 
     def _rebuild(self, things: list[SceneObject]) -> None:
         """Make the scene consist of these objects; holds that the change breaks come loose."""
-        table = ObjectTable.from_objects(things)
-        rows = {number: row for row, number in enumerate(table.numbers.tolist())}
-        old = self._objects
-        fresh = empty_objects(len(things))
-        fresh.numbers[:] = table.numbers
-        fresh.kinds[:] = table.kinds
-        fresh.positions[:] = table.positions
-        fresh.radii[:] = table.radii
-        fresh.versions[SCENE] = old.versions[SCENE] + 1
-        fresh.versions[MOTION] = old.versions[MOTION] + 1
+        rows = {thing.number: row for row, thing in enumerate(things)}
+        if len(rows) != len(things):
+            numbers = [thing.number for thing in things]
+            raise ValueError(f"object numbers must be unique, got {numbers}")
         kept: list[tuple[int, int]] = []
         for row in range(len(self.numbers)):
-            held = int(self._arms.held[row])
+            held = int(self._arms["held"][row])
             if held == NOTHING:
                 continue
-            place = rows.get(int(old.numbers[held]))
-            if place is not None and self._stays_held(row, held, table.at(place)):
+            place = rows.get(int(self._things["number"][held]))
+            if place is not None and self._stays_held(row, held, things[place]):
                 kept.append((row, place))
             else:
                 self._assign(row, active=False)
                 self._let_go(row)
-        self._objects = fresh
-        self._table = None
+        if len(things) != len(self._table):
+            self._allocate(self._width, len(things))
+        columns = self._things
+        columns["number"][:] = [thing.number for thing in things]
+        columns["kind"][:] = [int(thing.kind) for thing in things]
+        columns["radius"][:] = [thing.radius for thing in things]
+        columns["owner"][:] = NOTHING
+        self._places[:] = np.array([thing.position for thing in things]).reshape(len(things), 2)
         for row, place in kept:
-            self._arms.held[row] = place
-            fresh.owners[place] = row
-        if len(things) != self._arms.near_rows.shape[1]:
-            self._allocate(self._arms.angles.shape[1], len(things))
+            self._arms["held"][row] = place
+            columns["owner"][place] = row
+        self._state.versions[:] += 1
         self._next_number = max(self._next_number, *(n + 1 for n in rows), 1)
         self._refresh()
 
     def _stays_held(self, row: int, held: int, thing: SceneObject) -> bool:
-        if thing.kind != ObjectKind(int(self._objects.kinds[held])):
+        if thing.kind != ObjectKind(int(self._things["kind"][held])):
             return False
-        arms = self._arms
-        segment = int(arms.grip_segment[row])
+        segment = int(self._arms["grip_segment"][row])
+        end_x, end_y = self._joints[row, segment].tolist()
         x, y = held_centre(
-            arms.joints[row, segment, 0],
-            arms.joints[row, segment, 1],
-            arms.headings[row, segment - 1],
-            arms.grip_offset[row, 0],
-            arms.grip_offset[row, 1],
+            end_x,
+            end_y,
+            float(self._links["heading"][row, segment - 1]),
+            float(self._arms["grip_along"][row]),
+            float(self._arms["grip_across"][row]),
         )
         away = math.hypot(thing.position[0] - x, thing.position[1] - y)
         return away <= self.rules.detach_tolerance
 
     def _refresh(self) -> None:
         """Sense anew after an edit; a maturing grasp that it broke starts over (seed 000)."""
-        arms, objects = self._arms, self._objects
+        arms = self._arms
         for row in range(len(self.numbers)):
-            sense(row, arms, objects, self._rules, self._scratch)
-            if arms.candidate[row] == NOTHING:
+            sense(row, self._state, self._rules)
+            if arms["candidate"][row] == NOTHING:
                 continue
-            if find_candidate(row, arms, objects) != (
-                arms.candidate[row],
-                arms.candidate_segment[row],
-            ):
-                forget_candidate(row, arms)
-        self._make_contact_room()
+            running = (arms["candidate"][row], arms["candidate_segment"][row])
+            if find_candidate(row, self._state) != running:
+                forget_candidate(row, self._state)
+        readings = int(arms["contact_count"].max(initial=0))
+        if readings > self._contact_room:
+            self._make_contact_room(readings)
+
+    def _update_mixed(self, dt: float) -> tuple[int, int]:
+        """Update every arm in order, some of them by planners of their own."""
+        first = 0
+        for row, planner in enumerate(self._planners):
+            if planner is None or planner.follows_neighbours:
+                continue
+            if first < row:
+                update_arms(first, row, dt, self._state, self._rules)
+            self._update_planned(row, planner, dt)
+            first = row + 1
+        if first < len(self._planners):
+            update_arms(first, len(self._planners), dt, self._state, self._rules)
+        return sense_all(self._state, self._rules)
 
     def _update_planned(self, row: int, planner: Planner, dt: float) -> None:
         """Update one arm whose planner is not compiled into `update_arms`."""
-        arms, objects, rules, scratch = self._arms, self._objects, self._rules, self._scratch
-        moving, target_x, target_y = begin_update(row, dt, arms, objects, rules, scratch)
+        state, rules = self._state, self._rules
+        moving, target_x, target_y = begin_update(row, dt, state, rules)
         if moving:
-            obstacles = arms.near_obstacles[row, : arms.near_obstacle_count[row]].view()
+            obstacles = state.near_obstacles[row, : self._arms["obstacle_count"][row]].view()
             obstacles.flags.writeable = False
-            arm = self._views[row]
             target = np.array((target_x, target_y))
-            asked = planner.propose(arm, target, obstacles, dt)
+            asked = planner.propose(self._views[row], target, obstacles, dt)
             if asked is not None:
                 self._take_proposal(row, planner.name, asked)
-                limit_proposal(row, dt, arms)
-                finish_update(row, arms, objects, rules, scratch)
-        sense(row, arms, objects, rules, scratch)
+                limit_proposal(row, dt, state)
+                finish_update(row, state, rules)
+        sense(row, state, rules)
 
     def _take_proposal(self, row: int, name: str, asked: Floats) -> None:
-        count = int(self._arms.segment_count[row])
+        count = int(self._arms["segment_count"][row])
         asked = np.asarray(asked, dtype=np.float64)
         if asked.shape != (count,) or not np.all(np.isfinite(asked)):
             raise ValueError(
                 f"planner {name} of arm {self.numbers[row]} must propose {count} finite angles,"
                 f" got {asked.tolist()}"
             )
-        self._arms.proposed[row, :count] = asked
+        self._links["proposed"][row, :count] = asked
 
-    def _make_contact_room(self) -> None:
-        """Grow the room for readings when an arm touched more than found room, and sense anew."""
-        most = int(self._arms.contact_count.max(initial=0))
-        if most <= self._contact_room:
-            return
-        self._contact_room = 2 * most
-        self._allocate(self._arms.angles.shape[1], len(self._objects.numbers))
-        self._arms.sensed_pose[:] = NOTHING
-        sense_all(self._arms, self._objects, self._rules, self._scratch)
+    def _make_contact_room(self, readings: int) -> None:
+        """Grow the room for an arm's readings, and sense anew: some found none."""
+        self._contact_room = 2 * readings
+        self._allocate(self._width, len(self._table))
+        self._arms["sensed_pose"][:] = NOTHING
+        sense_all(self._state, self._rules)
 
     def _collect_captures(self) -> list[Capture]:
-        captured = self._arms.captured
-        if captured.max(initial=NOTHING) == NOTHING:
-            return []
+        captured = self._arms["captured"]
         fresh = [
-            Capture(self.numbers[row], int(self._objects.numbers[captured[row]]), self.time)
+            Capture(self.numbers[row], int(self._things["number"][captured[row]]), self.time)
             for row in np.flatnonzero(captured != NOTHING)
         ]
         self.captures += fresh
         return fresh
 
-    def _readings(self, rows: Iterable[int]) -> ContactReadings:
-        arms, objects = self._arms, self._objects
-        counts = [(row, int(arms.contact_count[row])) for row in rows]
-        numbers = [np.full(count, self.numbers[row], dtype=np.int64) for row, count in counts]
-        touched = np.concatenate(
-            [arms.contact_row[row, :count] for row, count in counts] or [np.empty(0, np.int64)]
-        )
+    def _readings(self, rows: range) -> ContactReadings:
+        counts = self._arms["contact_count"][rows.start : rows.stop]
+        found = np.arange(self._state.contacts.shape[1]) < counts[:, np.newaxis]
+        contacts = self._state.contacts[rows.start : rows.stop][found]
+        things = self._state.objects[contacts["row"]]
+        numbers = np.array(self.numbers[rows.start : rows.stop], dtype=np.int64)
         return ContactReadings(
-            arms=np.concatenate(numbers or [np.empty(0, np.int64)]),
-            segments=np.concatenate(
-                [arms.contact_segment[row, :count] for row, count in counts]
-                or [np.empty(0, np.int64)]
-            ),
-            objects=objects.numbers[touched],
-            kinds=objects.kinds[touched],
-            points=np.concatenate(
-                [arms.contact_point[row, :count] for row, count in counts] or [np.empty((0, 2))]
-            ),
-            distances=np.concatenate(
-                [arms.contact_distance[row, :count] for row, count in counts] or [np.empty(0)]
-            ),
+            arms=np.repeat(numbers, counts),
+            segments=contacts["segment"],
+            objects=things["number"],
+            kinds=things["kind"],
+            points=pairs_of(contacts, ""),
+            distances=contacts["distance"],
         )
 
 
@@ -838,21 +853,20 @@ def compile_kernels(report: Callable[[str], None] | None = None) -> None:
     Args:
         report: called with one line before the work, where there is any to do.
     """
-    from octo_reach.model.compilation import COMPILED, is_cached
-
     if not COMPILED:
         if report is not None:
             report("numba is not installed: the same rules run uncompiled, some 100 times slower")
         return
-    if report is not None and not is_cached():
+    if report is not None and not is_cached(update_all):
         report("compiling the kernels for the first time on this machine: under a minute, once")
     rules = ReachRules.pixel()
     octopus = Octopus([ArmPlacement(1, ArmParameters(2, 10.0), target=(5.0, 5.0))], rules)
     octopus.add_object(ObjectKind.OBSTACLE, (30.0, 30.0), 1.0)
     octopus.step(1.0 / 120.0)
-    row = 0
-    begin_update(row, 1 / 120, octopus._arms, octopus._objects, octopus._rules, octopus._scratch)
-    limit_proposal(row, 1 / 120, octopus._arms)
-    finish_update(row, octopus._arms, octopus._objects, octopus._rules, octopus._scratch)
-    octopus.retract(1)
-    octopus._stays_held(row, 0, octopus.objects.at(0))
+    state, kernel_rules = octopus._state, octopus._rules
+    update_arms(0, 1, 1.0 / 120.0, state, kernel_rules)
+    begin_update(0, 1.0 / 120.0, state, kernel_rules)
+    limit_proposal(0, 1.0 / 120.0, state)
+    finish_update(0, state, kernel_rules)
+    sense_all(state, kernel_rules)
+    octopus._stays_held(0, 0, octopus.objects.at(0))

@@ -10,13 +10,13 @@ import math
 from typing import TYPE_CHECKING, Protocol
 
 from octo_reach.model.compilation import compiled
-from octo_reach.model.geometry import Floats, clip, place_joints, wrap
+from octo_reach.model.geometry import Floats, clip, wrap
 from octo_reach.model.grasping import find_candidate, forget_candidate, mature_grasp
-from octo_reach.model.guard import arm_move_is_safe, held_centre, payload_move_is_safe
+from octo_reach.model.guard import arm_move_is_safe, held_centre, measure_move, payload_move_is_safe
 from octo_reach.model.messages import exchange_requests, turn_towards_goals
 from octo_reach.model.rules import KernelRules
 from octo_reach.model.sensing import OBSTACLE, sense
-from octo_reach.model.state import MOTION, NOTHING, ArmState, ObjectState, Scratch
+from octo_reach.model.state import MOTION, NOTHING, State
 
 if TYPE_CHECKING:
     from octo_reach.model.octopus import Arm
@@ -61,225 +61,227 @@ class Planner(Protocol):
 
 @compiled
 def begin_update(
-    row: int,
-    dt: float,
-    arms: ArmState,
-    objects: ObjectState,
-    rules: KernelRules,
-    scratch: Scratch,
+    row: int, dt: float, state: State, rules: KernelRules
 ) -> tuple[bool, float, float]:
     """Sense, and settle what needs no motion: holding, grasping, a blocked or a reached target.
 
     Returns:
         Whether the arm is to move, and the target of its tip, x and y.
     """
-    arms.captured[row] = NOTHING
-    sense(row, arms, objects, rules, scratch)
-    if not arms.active[row]:
+    arm = state.arms[row]
+    arm["captured"] = NOTHING
+    sense(row, state, rules)
+    if not arm["active"]:
         return False, 0.0, 0.0
-    tip_x = arms.joints[row, arms.segment_count[row], 0]
-    tip_y = arms.joints[row, arms.segment_count[row], 1]
-    target_x = arms.target[row, 0]
-    target_y = arms.target[row, 1]
-    held = arms.held[row]
-    if held != NOTHING:
-        d_x = arms.destination[row, 0] - objects.positions[held, 0]
-        d_y = arms.destination[row, 1] - objects.positions[held, 1]
+    tip = state.links[row, arm["segment_count"]]
+    target_x = arm["target_x"]
+    target_y = arm["target_y"]
+    if arm["held"] != NOTHING:
+        thing = state.objects[arm["held"]]
+        d_x = arm["destination_x"] - thing["x"]
+        d_y = arm["destination_y"] - thing["y"]
         if math.sqrt(d_x * d_x + d_y * d_y) <= rules.carry_tolerance:
-            arms.active[row] = False
-            arms.blocked[row] = False
-            arms.avoiding[row] = False
+            arm["active"] = False
+            arm["blocked"] = False
+            arm["avoiding"] = False
             return False, 0.0, 0.0
         # The destination is the object's, so the tip aims beside it by the offset between the two.
-        target_x = arms.destination[row, 0] + (tip_x - objects.positions[held, 0])
-        target_y = arms.destination[row, 1] + (tip_y - objects.positions[held, 1])
-        arms.target[row, 0] = target_x
-        arms.target[row, 1] = target_y
+        target_x = arm["destination_x"] + (tip["x"] - thing["x"])
+        target_y = arm["destination_y"] + (tip["y"] - thing["y"])
+        arm["target_x"] = target_x
+        arm["target_y"] = target_y
     else:
-        number, segment = find_candidate(row, arms, objects)
+        number, segment = find_candidate(row, state)
         if number != NOTHING:
-            mature_grasp(row, number, segment, dt, arms, objects, rules)
+            mature_grasp(row, number, segment, dt, state, rules)
             return False, 0.0, 0.0
-        forget_candidate(row, arms)
-    arms.blocked[row] = False
-    arms.avoiding[row] = False
-    if arms.gated[row]:
-        if target_is_blocked(target_x, target_y, objects, rules):
-            arms.blocked[row] = True
+        forget_candidate(row, state)
+    arm["blocked"] = False
+    arm["avoiding"] = False
+    if arm["gated"]:
+        if target_is_blocked(target_x, target_y, state, rules):
+            arm["blocked"] = True
             return False, 0.0, 0.0
-        d_x = tip_x - target_x
-        d_y = tip_y - target_y
+        d_x = tip["x"] - target_x
+        d_y = tip["y"] - target_y
         arrived = math.sqrt(d_x * d_x + d_y * d_y) <= rules.reach_tolerance
-        if arrived and not arms.touches_obstacle[row]:
+        if arrived and not arm["touches_obstacle"]:
             return False, 0.0, 0.0
-    arms.updates[row] += 1
+    arm["updates"] += 1
     return True, target_x, target_y
 
 
 @compiled
-def target_is_blocked(
-    target_x: float, target_y: float, objects: ObjectState, rules: KernelRules
-) -> bool:
+def target_is_blocked(target_x: float, target_y: float, state: State, rules: KernelRules) -> bool:
     """Tell whether a target lies within the clearance of an obstacle (seed 000, movement check)."""
-    for k in range(len(objects.numbers)):
-        if objects.kinds[k] != OBSTACLE:
+    for k in range(len(state.objects)):
+        thing = state.objects[k]
+        if thing["kind"] != OBSTACLE:
             continue
-        d_x = target_x - objects.positions[k, 0]
-        d_y = target_y - objects.positions[k, 1]
-        if math.sqrt(d_x * d_x + d_y * d_y) < objects.radii[k] + rules.arm_clearance:
+        d_x = target_x - thing["x"]
+        d_y = target_y - thing["y"]
+        if math.sqrt(d_x * d_x + d_y * d_y) < thing["radius"] + rules.arm_clearance:
             return True
     return False
 
 
 @compiled
 def propose_by_neighbours(
-    row: int, target_x: float, target_y: float, dt: float, arms: ArmState, rules: KernelRules
+    row: int,
+    target_x: float,
+    target_y: float,
+    dt: float,
+    state: State,
+    rules: KernelRules,
 ) -> None:
-    """Propose joint angles for one arm by the neighbour rules, in place (seed 000)."""
-    count = arms.segment_count[row]
-    obstacles = arms.near_obstacles[row, : arms.near_obstacle_count[row]]
-    goals = arms.goals[row]
-    steered = arms.steered[row]
+    """Propose a pose for one arm by the neighbour rules, in place (seed 000)."""
+    arm = state.arms[row]
+    links = state.links[row]
+    obstacles = state.near_obstacles[row, : arm["obstacle_count"]]
     before = exchange_requests(
         target_x,
         target_y,
-        arms.segment_length[row],
-        arms.maximum_bend[row],
-        arms.joints[row],
-        arms.headings[row, :count],
+        arm["segment_count"],
+        arm["segment_length"],
+        arm["maximum_bend"],
+        links,
         obstacles,
         rules,
-        arms.requests[row],
-        arms.request_headings[row],
-        goals,
-        steered,
+        state.nearby,
     )
     during = turn_towards_goals(
         dt,
-        arms.base[row, 0],
-        arms.base[row, 1],
-        arms.segment_length[row],
-        arms.maximum_bend[row],
-        arms.turning_speed[row],
-        arms.angles[row, :count],
+        arm["segment_count"],
+        arm["segment_length"],
+        arm["maximum_bend"],
+        arm["turning_speed"],
+        links,
         obstacles,
         rules,
-        goals,
-        steered,
-        arms.proposed[row],
+        state.nearby,
     )
-    arms.avoiding[row] = before or during
+    arm["avoiding"] = before or during
 
 
 @compiled
-def limit_proposal(row: int, dt: float, arms: ArmState) -> None:
+def limit_proposal(row: int, dt: float, state: State) -> None:
     """Bring a planner's proposal within the speed and bend limits, in place.
 
     The base turns the short way round and wraps; other joints stay within the largest bend.
     """
-    largest_turn = arms.turning_speed[row] * dt
-    bend = arms.maximum_bend[row]
-    for i in range(arms.segment_count[row]):
-        angle = arms.angles[row, i]
-        asked = arms.proposed[row, i]
+    arm = state.arms[row]
+    links = state.links[row]
+    largest_turn = arm["turning_speed"] * dt
+    bend = arm["maximum_bend"]
+    length = arm["segment_length"]
+    x = arm["base_x"]
+    y = arm["base_y"]
+    heading = 0.0
+    for i in range(arm["segment_count"]):
+        link = links[i]
+        angle = link["angle"]
+        asked = link["proposed"]
         if i == 0:
             turn = clip(wrap(asked - angle), -largest_turn, largest_turn)
-            arms.proposed[row, i] = wrap(angle + turn)
+            angle = wrap(angle + turn)
         else:
             turn = clip(clip(asked, -bend, bend) - angle, -largest_turn, largest_turn)
-            arms.proposed[row, i] = clip(angle + turn, -bend, bend)
+            angle = clip(angle + turn, -bend, bend)
+        heading += angle
+        x += length * math.cos(heading)
+        y += length * math.sin(heading)
+        link["proposed"] = angle
+        link["proposed_heading"] = heading
+        links[i + 1]["proposed_x"] = x
+        links[i + 1]["proposed_y"] = y
 
 
 @compiled
-def finish_update(
-    row: int, arms: ArmState, objects: ObjectState, rules: KernelRules, scratch: Scratch
-) -> None:
+def finish_update(row: int, state: State, rules: KernelRules) -> None:
     """Take a limited proposal where the guard allows it, and move what is held along, in place."""
-    count = arms.segment_count[row]
-    angles = arms.angles[row, :count]
-    proposed = arms.proposed[row, :count]
+    arm = state.arms[row]
+    links = state.links[row]
+    count = arm["segment_count"]
     changed = False
     for i in range(count):
-        if proposed[i] != angles[i]:
+        if links[i]["proposed"] != links[i]["angle"]:
             changed = True
     if not changed:
         return
-    obstacles = arms.near_obstacles[row, : arms.near_obstacle_count[row]]
-    base_x = arms.base[row, 0]
-    base_y = arms.base[row, 1]
-    length = arms.segment_length[row]
-    safe = arm_move_is_safe(
-        base_x,
-        base_y,
-        length,
-        angles,
-        arms.joints[row],
-        proposed,
-        obstacles,
-        rules,
-        scratch.turns,
-        scratch.travels,
-        scratch.pair_segments,
-        scratch.pair_obstacles,
-        scratch.pair_limits,
-    )
-    held = arms.held[row]
-    segment = arms.grip_segment[row]
-    if safe and held != NOTHING:
+    obstacles = state.near_obstacles[row, : arm["obstacle_count"]]
+    length = arm["segment_length"]
+    segment = arm["grip_segment"]
+    measure_move(count, length, links)
+    safe = arm_move_is_safe(count, length, links, obstacles, rules, state.pairs)
+    if safe and arm["held"] != NOTHING:
         safe = payload_move_is_safe(
-            base_x,
-            base_y,
             length,
-            angles,
-            proposed,
+            links,
             segment,
-            arms.grip_offset[row, 0],
-            arms.grip_offset[row, 1],
-            objects.radii[held],
+            arm["grip_along"],
+            arm["grip_across"],
+            state.objects[arm["held"]]["radius"],
             obstacles,
             rules,
         )
     if not safe:
-        arms.blocked[row] = True
+        arm["blocked"] = True
         return
     for i in range(count):
-        angles[i] = proposed[i]
-    place_joints(base_x, base_y, length, angles, arms.joints[row], arms.headings[row])
-    arms.pose_version[row] += 1
-    if held != NOTHING:
+        link = links[i]
+        link["angle"] = link["proposed"]
+        link["heading"] = link["proposed_heading"]
+        links[i + 1]["x"] = links[i + 1]["proposed_x"]
+        links[i + 1]["y"] = links[i + 1]["proposed_y"]
+    arm["pose_version"] += 1
+    if arm["held"] != NOTHING:
+        thing = state.objects[arm["held"]]
         c_x, c_y = held_centre(
-            arms.joints[row, segment, 0],
-            arms.joints[row, segment, 1],
-            arms.headings[row, segment - 1],
-            arms.grip_offset[row, 0],
-            arms.grip_offset[row, 1],
+            links[segment]["x"],
+            links[segment]["y"],
+            links[segment - 1]["heading"],
+            arm["grip_along"],
+            arm["grip_across"],
         )
-        objects.positions[held, 0] = c_x
-        objects.positions[held, 1] = c_y
-        objects.versions[MOTION] += 1
+        thing["x"] = c_x
+        thing["y"] = c_y
+        state.versions[MOTION] += 1
 
 
 @compiled
-def update_arms(
-    first: int,
-    last: int,
-    dt: float,
-    arms: ArmState,
-    objects: ObjectState,
-    rules: KernelRules,
-    scratch: Scratch,
-) -> None:
+def update_arms(first: int, last: int, dt: float, state: State, rules: KernelRules) -> None:
     """Update the arms of rows `first` to `last` - 1 by the neighbour rules, in order (seed 000)."""
     for row in range(first, last):
-        moving, target_x, target_y = begin_update(row, dt, arms, objects, rules, scratch)
+        moving, target_x, target_y = begin_update(row, dt, state, rules)
         if moving:
-            propose_by_neighbours(row, target_x, target_y, dt, arms, rules)
-            finish_update(row, arms, objects, rules, scratch)
-        sense(row, arms, objects, rules, scratch)
+            propose_by_neighbours(row, target_x, target_y, dt, state, rules)
+            finish_update(row, state, rules)
+        sense(row, state, rules)
 
 
 @compiled
-def sense_all(arms: ArmState, objects: ObjectState, rules: KernelRules, scratch: Scratch) -> None:
-    """Refresh the readings of every arm: objects may have moved after an arm had its turn."""
-    for row in range(len(arms.segment_count)):
-        sense(row, arms, objects, rules, scratch)
+def sense_all(state: State, rules: KernelRules) -> tuple[int, int]:
+    """Refresh the readings of every arm: objects may have moved after an arm had its turn.
+
+    Returns:
+        How many grasps this step completed, and the most readings of any one arm.
+    """
+    captures = 0
+    readings = 0
+    for row in range(len(state.arms)):
+        sense(row, state, rules)
+        if state.arms[row]["captured"] != NOTHING:
+            captures += 1
+        readings = max(readings, state.arms[row]["contact_count"])
+    return captures, readings
+
+
+@compiled
+def update_all(dt: float, state: State, rules: KernelRules) -> tuple[int, int]:
+    """Update every arm by the neighbour rules and refresh all readings: one step in one call.
+
+    Returns:
+        How many grasps this step completed, and the most readings of any one arm.
+    """
+    update_arms(0, len(state.arms), dt, state, rules)
+    return sense_all(state, rules)

@@ -9,7 +9,8 @@ from octo_reach.model.compilation import compiled
 from octo_reach.model.geometry import Floats, Integers, closest_point
 from octo_reach.model.rules import KernelRules
 from octo_reach.model.scene import ObjectKind
-from octo_reach.model.state import MOTION, NOTHING, SCENE, ArmState, ObjectState, Scratch
+from octo_reach.model.state import MOTION, NOTHING, SCENE, State
+from octo_reach.model.steering import GROUP, SLACK
 
 OBSTACLE = int(ObjectKind.OBSTACLE)
 
@@ -40,107 +41,140 @@ class ContactReadings:
 
 
 @compiled
-def list_near_objects(row: int, arms: ArmState, objects: ObjectState, rules: KernelRules) -> None:
+def list_near_objects(row: int, state: State, rules: KernelRules) -> None:
     """Note which objects one arm could ever meet where they lie, in place.
 
     An object beyond the arm's whole reach, what it holds there, and every margin can change no
     sensing, steering or guard verdict. Held objects move without notice, so they are always on
     the list.
     """
-    if arms.near_version[row] == objects.versions[SCENE]:
-        return
-    arms.near_version[row] = objects.versions[SCENE]
-    arms.sensed_motion[row] = NOTHING
-    length = arms.segment_length[row]
+    arm = state.arms[row]
+    arm["near_version"] = state.versions[SCENE]
+    arm["sensed_motion"] = NOTHING
+    length = arm["segment_length"]
     margin = max(
         rules.sensor_radius,
         rules.arm_clearance + rules.steering_margin + rules.lookahead_segments * length,
         rules.arm_clearance + rules.sample_travel,
     )
-    held = arms.held[row]
+    held = arm["held"]
     if held != NOTHING:
         # What is held sticks out beyond the arm, and its circle is guarded as well.
-        along = arms.grip_offset[row, 0]
-        across = arms.grip_offset[row, 1]
-        beyond = math.sqrt(along * along + across * across) + objects.radii[held]
+        along = arm["grip_along"]
+        across = arm["grip_across"]
+        beyond = math.sqrt(along * along + across * across) + state.objects[held]["radius"]
         margin = max(margin, beyond + rules.sample_travel)
-    horizon = (arms.segment_count[row] * length + margin) * 1.000001
+    horizon = (arm["segment_count"] * length + margin) * SLACK
     near = 0
     obstacles = 0
-    for k in range(len(objects.numbers)):
-        arms.pair_end[row, k] = 0
-        d_x = objects.positions[k, 0] - arms.base[row, 0]
-        d_y = objects.positions[k, 1] - arms.base[row, 1]
-        reach = horizon + objects.radii[k]
-        if objects.owners[k] == NOTHING and d_x * d_x + d_y * d_y > reach * reach:
+    for k in range(len(state.objects)):
+        thing = state.objects[k]
+        d_x = thing["x"] - arm["base_x"]
+        d_y = thing["y"] - arm["base_y"]
+        reach = horizon + thing["radius"]
+        if thing["owner"] == NOTHING and d_x * d_x + d_y * d_y > reach * reach:
             continue
-        arms.near_rows[row, near] = k
+        state.near[row, near]["row"] = k
         near += 1
-        if objects.kinds[k] == OBSTACLE:
-            arms.near_obstacles[row, obstacles, 0] = objects.positions[k, 0]
-            arms.near_obstacles[row, obstacles, 1] = objects.positions[k, 1]
-            arms.near_obstacles[row, obstacles, 2] = objects.radii[k]
+        if thing["kind"] == OBSTACLE:
+            state.near_obstacles[row, obstacles, 0] = thing["x"]
+            state.near_obstacles[row, obstacles, 1] = thing["y"]
+            state.near_obstacles[row, obstacles, 2] = thing["radius"]
             obstacles += 1
-    arms.near_count[row] = near
-    arms.near_obstacle_count[row] = obstacles
+    arm["near_count"] = near
+    arm["obstacle_count"] = obstacles
 
 
 @compiled
-def sense(
-    row: int, arms: ArmState, objects: ObjectState, rules: KernelRules, scratch: Scratch
-) -> None:
+def list_close_objects(
+    row: int, first: int, length: float, state: State, rules: KernelRules
+) -> int:
+    """List the objects that a group of segments could touch, in the scene's order.
+
+    Args:
+        row: the arm.
+        first: first segment of the group, from 0.
+        length: length of a segment, in the scene's unit.
+        state: the tables; places on the arm's near list are filled into the column `close`.
+        rules: constants of the scene.
+
+    Returns:
+        How many there are.
+    """
+    start = state.links[row, first]
+    reach = GROUP * length + rules.sensor_radius
+    count = 0
+    for place in range(state.arms[row]["near_count"]):
+        thing = state.objects[state.near[row, place]["row"]]
+        d_x = thing["x"] - start["x"]
+        d_y = thing["y"] - start["y"]
+        horizon = (reach + thing["radius"]) * SLACK
+        if d_x * d_x + d_y * d_y <= horizon * horizon:
+            state.objects[count]["close"] = place
+            count += 1
+    return count
+
+
+@compiled
+def sense(row: int, state: State, rules: KernelRules) -> None:
     """Refresh the readings of one arm, in place (seed 000, sensing).
 
     A segment touches an object whose centre is within the object's radius plus the sensor radius;
     exact touching counts. Readings are replaced whole; nothing is done where neither the pose nor
     any object has changed since the last time.
     """
-    list_near_objects(row, arms, objects, rules)
-    if (
-        arms.sensed_pose[row] == arms.pose_version[row]
-        and arms.sensed_motion[row] == objects.versions[MOTION]
+    arm = state.arms[row]
+    if arm["near_version"] != state.versions[SCENE]:
+        list_near_objects(row, state, rules)
+    elif (
+        arm["sensed_pose"] == arm["pose_version"] and arm["sensed_motion"] == state.versions[MOTION]
     ):
         return
-    arms.sensed_pose[row] = arms.pose_version[row]
-    arms.sensed_motion[row] = objects.versions[MOTION]
-    near = arms.near_rows[row, : arms.near_count[row]]
-    joints = arms.joints[row]
-    length = arms.segment_length[row]
-    room = arms.contact_segment.shape[1]
-    for k in near:
-        arms.pair_end[row, k] = 0
-        scratch.last_touch[k] = NOTHING
+    arm["sensed_pose"] = arm["pose_version"]
+    arm["sensed_motion"] = state.versions[MOTION]
+    length = arm["segment_length"]
+    room = state.contacts.shape[1]
+    for place in range(arm["near_count"]):
+        state.near[row, place]["pair_end"] = 0
+        state.objects[state.near[row, place]["row"]]["last_touch"] = NOTHING
     found = 0
+    close = 0
     touches_obstacle = False
-    for i in range(arms.segment_count[row]):
-        a_x = joints[i, 0]
-        a_y = joints[i, 1]
-        for k in near:
-            c_x = objects.positions[k, 0]
-            c_y = objects.positions[k, 1]
-            radius = objects.radii[k]
-            touching = radius + rules.sensor_radius
+    for i in range(arm["segment_count"]):
+        start = state.links[row, i]
+        end = state.links[row, i + 1]
+        if i % GROUP == 0:
+            close = list_close_objects(row, i, length, state, rules)
+        for listed in range(close):
+            near = state.near[row, state.objects[listed]["close"]]
+            thing = state.objects[near["row"]]
+            touching = thing["radius"] + rules.sensor_radius
             # The centre is nearer to no point of the segment than to its start, less its length.
-            horizon = (touching + length) * 1.000001
-            d_x = c_x - a_x
-            d_y = c_y - a_y
+            horizon = (touching + length) * SLACK
+            d_x = thing["x"] - start["x"]
+            d_y = thing["y"] - start["y"]
             if d_x * d_x + d_y * d_y > horizon * horizon:
                 continue
-            h_x, h_y = closest_point(a_x, a_y, joints[i + 1, 0], joints[i + 1, 1], c_x, c_y)
-            distance = math.sqrt((c_x - h_x) * (c_x - h_x) + (c_y - h_y) * (c_y - h_y))
+            h_x, h_y = closest_point(
+                start["x"], start["y"], end["x"], end["y"], thing["x"], thing["y"]
+            )
+            d_x = thing["x"] - h_x
+            d_y = thing["y"] - h_y
+            distance = math.sqrt(d_x * d_x + d_y * d_y)
             if distance > touching:
                 continue
             if found < room:
-                arms.contact_segment[row, found] = i + 1
-                arms.contact_row[row, found] = k
-                arms.contact_point[row, found, 0] = h_x
-                arms.contact_point[row, found, 1] = h_y
-                arms.contact_distance[row, found] = distance - radius
+                contact = state.contacts[row, found]
+                contact["segment"] = i + 1
+                contact["row"] = near["row"]
+                contact["x"] = h_x
+                contact["y"] = h_y
+                contact["distance"] = distance - thing["radius"]
             found += 1
-            if objects.kinds[k] == OBSTACLE:
+            if thing["kind"] == OBSTACLE:
                 touches_obstacle = True
-            if scratch.last_touch[k] == i - 1 and i > 0 and arms.pair_end[row, k] == 0:
-                arms.pair_end[row, k] = i + 1
-            scratch.last_touch[k] = i
-    arms.contact_count[row] = found
-    arms.touches_obstacle[row] = touches_obstacle
+            if i > 0 and thing["last_touch"] == i - 1 and near["pair_end"] == 0:
+                near["pair_end"] = i + 1
+            thing["last_touch"] = i
+    arm["contact_count"] = found
+    arm["touches_obstacle"] = touches_obstacle

@@ -43,18 +43,24 @@ class ExternalPlanner:
         """
         offered = np.array(angles, dtype=np.float64)
         if offered.ndim != 1 or not np.all(np.isfinite(offered)):
-            raise ValueError(f"offered angles must be finite, shape (N,), got {offered.tolist()}")
+            raise ValueError(
+                f"offered angles must be finite, shape (N,), got {offered.tolist()}"
+            )
         self._offered = offered
         self.note = ""
 
-    def propose(self, arm: Arm, target: Floats, obstacles: Floats, dt: float) -> Floats | None:
+    def propose(
+        self, arm: Arm, target: Floats, obstacles: Floats, dt: float
+    ) -> Floats | None:
         """Propose what was offered last; None, and a note, where nothing fits the arm."""
         offered = self._offered
         if offered is None:
             self.note = WAITING
             return None
         if len(offered) != len(arm.angles):
-            self.note = f"the joint proposal has {len(offered)} angles, not {len(arm.angles)}"
+            self.note = (
+                f"the joint proposal has {len(offered)} angles, not {len(arm.angles)}"
+            )
             return None
         return offered
 

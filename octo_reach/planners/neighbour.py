@@ -8,6 +8,7 @@ from octo_reach.model.geometry import Floats
 from octo_reach.model.messages import exchange_requests, turn_towards_goals
 from octo_reach.model.octopus import Arm
 from octo_reach.model.rules import ReachRules
+from octo_reach.model.state import LINK, Table, pairs_of
 
 
 class NeighbourPlanner:
@@ -35,56 +36,54 @@ class NeighbourPlanner:
         """
         self.note = ""
         self._rules = (rules or ReachRules.pixel()).for_kernels()
-        self._requests: Floats | None = None
-        self._request_headings: Floats | None = None
+        self._links: Table | None = None
 
-    def propose(self, arm: Arm, target: Floats, obstacles: Floats, dt: float) -> Floats | None:
+    def propose(
+        self, arm: Arm, target: Floats, obstacles: Floats, dt: float
+    ) -> Floats | None:
         """Pass the requests on by one neighbour and turn every joint towards its goal."""
         count = len(arm.angles)
-        if self._requests is None or len(self._requests) != count:
-            self._requests = arm.joints[:-1].copy()
-            self._request_headings = arm.headings.copy()
-        goals = np.empty((count, 2))
-        steered = np.empty(count, dtype=np.bool_)
-        proposed = np.empty(count)
+        links = self._links
+        fresh = links is None or len(links) != count + 1
+        if links is None or fresh:
+            links = self._links = np.zeros(count + 1, LINK)
+        pairs_of(links, "")[:] = arm.joints
+        links["angle"][:count] = arm.angles
+        links["heading"][:count] = arm.headings
+        if fresh:
+            pairs_of(links, "request")[:] = arm.joints
+            links["request_heading"][:count] = arm.headings
         parameters = arm.parameters
-        base_x, base_y = arm.base.tolist()
         length = float(parameters.segment_length)
+        bend = float(parameters.maximum_bend)
         # The kernels only read these, but compiled code tells writable arrays from read-only ones.
-        angles, joints, headings = arm.angles.copy(), arm.joints.copy(), arm.headings.copy()
         around = np.array(obstacles)
-        assert self._request_headings is not None
+        nearby = np.empty_like(around)
         exchange_requests(
             float(target[0]),
             float(target[1]),
+            count,
             length,
-            parameters.maximum_bend,
-            joints,
-            headings,
+            bend,
+            links,
             around,
             self._rules,
-            self._requests,
-            self._request_headings,
-            goals,
-            steered,
+            nearby,
         )
         turn_towards_goals(
             dt,
-            base_x,
-            base_y,
+            count,
             length,
-            parameters.maximum_bend,
-            parameters.turning_speed,
-            angles,
+            bend,
+            float(parameters.turning_speed),
+            links,
             around,
             self._rules,
-            goals,
-            steered,
-            proposed,
+            nearby,
         )
+        proposed: Floats = links["proposed"][:count].copy()
         return proposed
 
     def reset(self) -> None:
         """Start with fresh requests again."""
-        self._requests = None
-        self._request_headings = None
+        self._links = None

@@ -8,6 +8,7 @@ import pytest
 
 from octo_reach.model import compilation
 from octo_reach.model.octopus import compile_kernels
+from octo_reach.model.reach import update_all
 
 RUN = """
 import json
@@ -111,9 +112,10 @@ def test_where_no_folder_can_be_made_nothing_is_kept(tmp_path, monkeypatch):
 @pytest.mark.skipif(not compilation.COMPILED, reason="numba is not installed")
 def test_compiled_code_is_said_to_be_ready_only_where_it_lies(tmp_path, monkeypatch):
     monkeypatch.setattr(compilation, "_FOLDER", str(tmp_path))
-    assert not compilation.is_cached()
-    (tmp_path / "kernel.nbi").write_text("")
-    assert compilation.is_cached()
+    (tmp_path / "reach.update_arms-1.py311.nbi").write_text("")
+    assert not compilation.is_cached(update_all)
+    (tmp_path / "reach.update_all-1.py311.nbi").write_text("")
+    assert compilation.is_cached(update_all)
 
 
 @pytest.mark.skipif(not compilation.COMPILED, reason="numba is not installed")
@@ -123,6 +125,6 @@ def test_a_first_compilation_is_announced_and_a_later_one_is_not(tmp_path, monke
     compile_kernels(lines.append)
     assert len(lines) == 1
     assert "compiling" in lines[0]
-    (tmp_path / "kernel.nbi").write_text("")
+    (tmp_path / "reach.update_all-1.py311.nbi").write_text("")
     compile_kernels(lines.append)
     assert len(lines) == 1

@@ -10,11 +10,13 @@ from octo_reach.model.geometry import forward_kinematics, wrap
 from octo_reach.model.guard import (
     arm_move_is_safe,
     held_centre,
+    measure_move,
     payload_centre,
     payload_move_is_safe,
     sample_count,
 )
 from octo_reach.model.rules import ReachRules
+from octo_reach.model.state import LINK, PAIR, pairs_of
 
 LENGTH = 10.0
 RULES = ReachRules.pixel().for_kernels()
@@ -24,35 +26,26 @@ def table(obstacles) -> np.ndarray:
     return np.array(list(obstacles), dtype=float).reshape(-1, 3)
 
 
+def measured(angles, proposed) -> np.ndarray:
+    """Give the links of a chain that is to move, the move measured."""
+    links = np.zeros(len(angles) + 1, LINK)
+    links["angle"][:-1] = angles
+    links["proposed"][:-1] = proposed
+    pairs_of(links, "")[:], _ = forward_kinematics((0.0, 0.0), LENGTH, links["angle"][:-1])
+    measure_move(len(angles), LENGTH, links)
+    return links
+
+
 def arm_may_move(angles, proposed, obstacles) -> bool:
-    angles, proposed = np.array(angles, dtype=float), np.array(proposed, dtype=float)
-    joints, _ = forward_kinematics((0.0, 0.0), LENGTH, angles)
     around = table(obstacles)
-    count, pairs = len(angles), len(angles) * len(around)
-    return arm_move_is_safe(
-        0.0,
-        0.0,
-        LENGTH,
-        angles,
-        joints,
-        proposed,
-        around,
-        RULES,
-        np.zeros(count),
-        np.zeros(count),
-        np.zeros(pairs, dtype=np.int64),
-        np.zeros(pairs, dtype=np.int64),
-        np.zeros(pairs),
-    )
+    pairs = np.zeros(len(angles) * len(around), PAIR)
+    return arm_move_is_safe(len(angles), LENGTH, measured(angles, proposed), around, RULES, pairs)
 
 
 def payload_may_move(angles, proposed, segment, offset, radius, obstacles) -> bool:
     return payload_move_is_safe(
-        0.0,
-        0.0,
         LENGTH,
-        np.array(angles, dtype=float),
-        np.array(proposed, dtype=float),
+        measured(angles, proposed),
         segment,
         *map(float, offset),
         float(radius),
@@ -171,7 +164,7 @@ def test_a_held_object_rides_in_the_frame_of_the_segment():
 
 def test_the_payload_is_followed_between_two_poses():
     old, new = np.array([0.0, 0.2, 0.4]), np.array([0.4, 0.0, 9.0])
-    x, y = payload_centre(0.0, 0.0, LENGTH, old, new, 0.5, 2, 3.0, -1.0)
+    x, y = payload_centre(0.5, 2, LENGTH, measured(old, new), 3.0, -1.0)
     joints, headings = forward_kinematics((0.0, 0.0), LENGTH, np.array([0.2, 0.1]))
     assert (x, y) == pytest.approx(held_centre(*joints[2], headings[1], 3.0, -1.0))
 

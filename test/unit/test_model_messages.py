@@ -6,6 +6,7 @@ import pytest
 from octo_reach.model.geometry import forward_kinematics, wrap
 from octo_reach.model.messages import exchange_requests, turn_towards_goals
 from octo_reach.model.rules import ReachRules
+from octo_reach.model.state import LINK, pairs_of
 
 LENGTH = 10.0
 BEND = 0.5
@@ -18,46 +19,47 @@ class Chain:
 
     def __init__(self, angles, obstacles=(), bend=BEND):
         self.bend = bend
-        self.angles = np.array(angles, dtype=float)
-        self.joints, self.headings = forward_kinematics((0.0, 0.0), LENGTH, self.angles)
+        self.count = len(angles)
+        self.links = np.zeros(self.count + 1, LINK)
+        self.angles = self.links["angle"][:-1]
+        self.angles[:] = angles
+        self.joints = pairs_of(self.links, "")
+        self.headings = self.links["heading"][:-1]
+        self.joints[:], self.headings[:] = forward_kinematics((0.0, 0.0), LENGTH, self.angles)
         self.obstacles = np.array(obstacles, dtype=float).reshape(-1, 3)
-        self.requests = self.joints[:-1].copy()
-        self.request_headings = self.headings.copy()
-        self.goals = np.zeros_like(self.requests)
-        self.steered = np.zeros(len(angles), dtype=bool)
-        self.proposed = np.zeros(len(angles))
+        self.requests = pairs_of(self.links, "request")[:-1]
+        self.requests[:] = self.joints[:-1]
+        self.request_headings = self.links["request_heading"][:-1]
+        self.request_headings[:] = self.headings
+        self.goals = pairs_of(self.links, "goal")[:-1]
+        self.steered = self.links["steered"][:-1]
+        self.proposed = self.links["proposed"][:-1]
         self.rules = ReachRules.pixel().for_kernels()
 
     def exchange(self, target) -> bool:
         return exchange_requests(
             *map(float, target),
+            self.count,
             LENGTH,
             self.bend,
-            self.joints,
-            self.headings,
+            self.links,
             self.obstacles,
             self.rules,
-            self.requests,
-            self.request_headings,
-            self.goals,
-            self.steered,
+            np.empty_like(self.obstacles),
         )
 
     def turn(self, goals, dt=DT, speed=1.5) -> np.ndarray:
         self.goals[:] = goals
         self.any_steered = turn_towards_goals(
             dt,
-            0.0,
-            0.0,
+            self.count,
             LENGTH,
             self.bend,
             speed,
-            self.angles,
+            self.links,
             self.obstacles,
             self.rules,
-            self.goals,
-            self.steered,
-            self.proposed,
+            np.empty_like(self.obstacles),
         )
         return self.proposed
 

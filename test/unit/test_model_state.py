@@ -1,54 +1,46 @@
-import re
-
 import numpy as np
 import pytest
 
-from octo_reach.model.state import (
-    NOTHING,
-    ArmState,
-    ObjectState,
-    Scratch,
-    empty_arms,
-    empty_objects,
-    empty_scratch,
-)
-
-SIZES = {"A": 2, "M": 5, "K": 3, "C": 7}
+from octo_reach.model.state import LINK, NOTHING, OBJECT, empty_state, pairs_of
 
 
-def documented_shapes(record: type) -> dict[str, tuple[int, ...]]:
-    """Give the shape that a record's docstring states for every field."""
-    found = re.findall(r"^ +(\w+): \(([^)]*)\)", record.__doc__ or "", re.MULTILINE)
-    shapes = {}
-    for name, shape in found:
-        sizes = [eval(size, {}, SIZES) for size in shape.split(",") if size.strip()]
-        shapes[name] = tuple(sizes)
-    return shapes
-
-
-@pytest.mark.parametrize(
-    "state",
-    [empty_arms(2, 5, 3, 7), empty_objects(3), empty_scratch(5, 3)],
-    ids=lambda state: type(state).__name__,
-)
-def test_every_array_has_the_shape_its_docstring_states(state):
-    shapes = documented_shapes(type(state))
-    assert set(shapes) == set(state._fields)
-    for name, array in state._asdict().items():
-        assert array.shape == shapes[name], name
-        assert array.flags.c_contiguous
+def test_every_table_has_the_shape_its_docstring_states():
+    arms, segments, objects, contacts = 2, 20, 3, 7
+    state = empty_state(arms, segments, objects, contacts)
+    assert {name: table.shape for name, table in state._asdict().items()} == {
+        "arms": (arms,),
+        "links": (arms, segments + 1),
+        "objects": (objects,),
+        "near": (arms, objects),
+        "near_obstacles": (arms, objects, 3),
+        "contacts": (arms, contacts),
+        "versions": (2,),
+        "nearby": (objects, 3),
+        "pairs": (3 * objects,),  # twenty segments make three groups of eight
+    }
+    assert all(table.flags.c_contiguous for table in state)
 
 
 def test_fresh_arms_are_idle_hold_nothing_and_have_sensed_nothing():
-    arms = empty_arms(2, 5, 3, 7)
-    assert not arms.active.any()
-    for column in (arms.held, arms.candidate, arms.captured, arms.near_version):
-        assert np.all(column == NOTHING)
-    assert arms.gated.all()
-    assert np.all(empty_objects(3).owners == NOTHING)
+    state = empty_state(2, 5, 3, 7)
+    assert not state.arms["active"].any()
+    for column in ("held", "candidate", "captured", "near_version", "sensed_motion"):
+        assert np.all(state.arms[column] == NOTHING), column
+    assert state.arms["gated"].all()
+    assert np.all(state.objects["owner"] == NOTHING)
 
 
-def test_there_may_be_no_arms_and_no_objects():
-    assert isinstance(empty_arms(0, 1, 0, 64), ArmState)
-    assert isinstance(empty_objects(0), ObjectState)
-    assert isinstance(empty_scratch(1, 0), Scratch)
+@pytest.mark.parametrize("sizes", [(0, 1, 0, 64), (1, 2, 0, 0), (0, 2, 5, 1)])
+def test_there_may_be_no_arms_no_objects_and_no_room_for_contacts(sizes):
+    state = empty_state(*sizes)
+    assert len(state.arms) == sizes[0]
+    assert len(state.objects) == sizes[2]
+
+
+def test_points_are_views_of_two_neighbouring_columns():
+    links = np.zeros((2, 4), LINK)
+    pairs_of(links, "request")[1, 2] = (3.0, 4.0)
+    assert links["request_x"][1, 2] == 3.0
+    assert links["request_y"][1, 2] == 4.0
+    assert np.count_nonzero(pairs_of(links, "goal")) == 0
+    assert pairs_of(np.zeros(0, OBJECT), "").shape == (0, 2)

@@ -13,7 +13,7 @@ LENGTH = 10.0
 
 def steered(start, goal, *obstacles, rules=PIXEL):
     around = np.array(obstacles, dtype=float).reshape(-1, 3)
-    x, y, changed = steer(*start, *goal, LENGTH, around, rules.for_kernels())
+    x, y, changed = steer(*start, *goal, LENGTH, around, len(around), rules.for_kernels())
     return (x, y), changed
 
 
