@@ -23,7 +23,8 @@ import numpy as np
 
 from octo_reach.installation import share_path
 from octo_reach.model.arm import ArmParameters, ArmPlacement, initial_angles
-from octo_reach.model.geometry import Floats, forward_kinematics, segment_distance
+from octo_reach.model.compilation import compiled, entry_point
+from octo_reach.model.geometry import Floats, forward_kinematics, segment_distance, wrap
 from octo_reach.model.octopus import Octopus
 from octo_reach.model.rules import UPDATE_RATE, ReachRules
 from octo_reach.model.scene import ObjectKind
@@ -33,14 +34,17 @@ OBSTACLES = (0, 4, 16, 64)
 SECONDS = 40.0
 """How long a whole measurement takes, roughly, s."""
 
-REACH = 360.0
-"""Length of every arm, whatever the number of its segments, in pixels."""
+LENGTH = 18.0
+"""Length of every segment, in pixels: that of the seed's single arm."""
+LEAST_SPREAD = 360.0
+"""Obstacles stand within the arm's reach around its base, but at least within this, in pixels."""
 ACT_STEPS = 40
 TARGET_STEPS = 10
 """Steps after which an act has a new target."""
 MOST_ACTS = 50
 COMPILED_ROUNDS = 4
 """How often the compiled side plays an act: it is quick, and its slowest steps are of interest."""
+BARE_ROUNDS = 2000
 TOLERANCE = 1e-9
 """Difference of two joint angles that is still agreement, rad."""
 
@@ -60,6 +64,8 @@ class StepTiming:
         plain_us: median of the plain stepper, microseconds.
         compiled_us: median of the compiled kernels, microseconds.
         p99_us: 99th percentile of the compiled kernels, microseconds.
+        floor_us: median of a bare compiled loop over nothing but the arithmetic that such a step
+            cannot do without, microseconds; see `bare_step`.
     """
 
     segments: int
@@ -68,6 +74,12 @@ class StepTiming:
     plain_us: float
     compiled_us: float
     p99_us: float
+    floor_us: float
+
+    @property
+    def over_floor(self) -> float:
+        """How many times the bare loop a compiled step takes, by the medians."""
+        return self.compiled_us / self.floor_us
 
     @property
     def speedup(self) -> float:
@@ -83,6 +95,8 @@ class StepTiming:
             "compiled_us": round(self.compiled_us, 3),
             "p99_us": round(self.p99_us, 3),
             "speedup": round(self.speedup, 3),
+            "floor_us": round(self.floor_us, 3),
+            "over_floor": round(self.over_floor, 3),
         }
 
 
@@ -105,7 +119,7 @@ class Act:
     @property
     def segment_length(self) -> float:
         """Length of a segment, in pixels."""
-        return REACH / self.segments
+        return LENGTH
 
 
 @dataclass
@@ -127,20 +141,18 @@ def write_act(segments: int, obstacles: int, number: int) -> Act:
     chance = random.Random(f"{segments} {obstacles} {number}")
     rules = ReachRules.pixel()
     heading_degrees = chance.uniform(-180.0, 180.0)
-    parameters = ArmParameters(segments, REACH / segments)
+    parameters = ArmParameters(segments, LENGTH)
     angles = initial_angles(parameters, math.radians(heading_degrees), rules)
     joints = forward_kinematics((0.0, 0.0), parameters.segment_length, angles)[0].tolist()
 
     circles: list[tuple[float, float, float]] = []
     while len(circles) < obstacles:
-        # Around the arm, not around its base: the longer its pose, the further they are spread.
+        # Evenly over all that the arm can reach; around a short arm there must be room for them.
         radius = chance.uniform(4.0, 8.0)
         nearest = radius + 2.0 * rules.arm_clearance
-        distance = chance.uniform(nearest, REACH)
+        distance = max(parameters.reach, LEAST_SPREAD) * math.sqrt(chance.random())
         direction = chance.uniform(-math.pi, math.pi)
-        x, y = chance.choice(joints)
-        x += distance * math.cos(direction)
-        y += distance * math.sin(direction)
+        x, y = distance * math.cos(direction), distance * math.sin(direction)
         gaps = (
             segment_distance(a_x, a_y, z_x, z_y, x, y)
             for (a_x, a_y), (z_x, z_y) in pairwise(joints)
@@ -150,7 +162,7 @@ def write_act(segments: int, obstacles: int, number: int) -> Act:
 
     targets: list[tuple[float, float]] = []
     while len(targets) < ACT_STEPS // TARGET_STEPS:
-        distance = REACH * math.sqrt(chance.uniform(0.1, 0.9))
+        distance = parameters.reach * math.sqrt(chance.uniform(0.1, 0.9))
         direction = chance.uniform(-math.pi, math.pi)
         x, y = distance * math.cos(direction), distance * math.sin(direction)
         if all(math.dist((x, y), c[:2]) > c[2] + rules.arm_clearance for c in circles):
@@ -219,6 +231,7 @@ def _measure(
     """Time as many acts of one size as there is time for, at least one."""
     plain_times: list[int] = []
     compiled_times: list[int] = []
+    needs: list[tuple[int, int]] = []
     # Untimed: whatever a first call loads or compiles is no part of a step.
     _play_compiled(write_act(segments, obstacles, 0))
     started = time.perf_counter()
@@ -230,6 +243,7 @@ def _measure(
         moved = _compare(act, compiled[0], plain)
         plain_times += [plain.times[step] for step in moved]
         compiled_times += [playing.times[step] for playing in compiled for step in moved]
+        needs += [_needs_of_step(act, plain.poses[step], plain.poses[step + 1]) for step in moved]
         share = max((number + 1) / MOST_ACTS, (time.perf_counter() - started) / seconds)
         report(min(share, 1.0))
         if share >= 1.0 and plain_times:
@@ -245,7 +259,88 @@ def _measure(
         plain_us=float(np.median(plain_us)),
         compiled_us=float(np.median(compiled_us)),
         p99_us=float(np.percentile(compiled_us, 99)),
+        floor_us=_time_bare_step(segments, *np.median(needs, axis=0).astype(int).tolist()),
     )
+
+
+def _needs_of_step(act: Act, before: Floats, after: Floats) -> tuple[int, int]:
+    """Count what one step cannot do without beside its own segments.
+
+    Returns:
+        How often the chain must be rebuilt for the guard (not at all, or once), and how many
+        distances of a segment from an obstacle near it must be known: one for each of the two looks
+        ahead, two for the guard (before the move and during it), one for sensing.
+    """
+    if not act.obstacles:
+        return 0, 0
+    rules = ReachRules.pixel()
+    length = act.segment_length
+    joints, _ = forward_kinematics((0.0, 0.0), length, before)
+    turns = after - before
+    turns[0] = wrap(float(turns[0]))
+    travels = length * np.cumsum(np.abs(np.cumsum(turns)))
+    circles = np.array(act.obstacles)
+    radii = circles[:, 2]
+    from_start = np.hypot(*(joints[:-1, np.newaxis] - circles[:, :2]).transpose(2, 0, 1))
+    sight = rules.lookahead_segments * length + rules.arm_clearance + rules.steering_margin
+    looks = np.count_nonzero(from_start < sight + radii)
+    touches = np.count_nonzero(from_start < length + rules.sensor_radius + radii)
+    from_segment = np.array(
+        [
+            [segment_distance(*start, *end, x, y) for x, y, _ in act.obstacles]
+            for start, end in pairwise(joints.tolist())
+        ]
+    )
+    endangered = np.count_nonzero(
+        from_segment - travels[:, np.newaxis] < radii + rules.arm_clearance
+    )
+    return int(endangered > 0), int(2 * looks + 2 * endangered + touches)
+
+
+@compiled
+def bare_step(segments: int, rebuilds: int, pairs: int, points: Floats) -> float:
+    """Do the arithmetic of a step and nothing else: what any implementation would have to do.
+
+    Two headings and two unit vectors a segment (its request and its turn), a unit vector more for
+    each rebuilding of the chain, and the distance of each pair of a segment and an obstacle.
+
+    Args:
+        segments: segments of the arm.
+        rebuilds: how often the chain is rebuilt beside.
+        pairs: how many distances of a segment from an obstacle are worked out.
+        points: any points, shape (64, 2); a power of two, so that going round costs nothing.
+
+    Returns:
+        A sum of all of it, so that no compiler can leave anything out.
+    """
+    total = 0.0
+    for i in range(segments):
+        for look in range(2):
+            point = points[(i + look) & 63]
+            heading = math.atan2(point[1], point[0])
+            total += math.cos(heading) + math.sin(heading)
+    for i in range(rebuilds * segments):
+        heading = points[i & 63, 0]
+        total += math.cos(heading) + math.sin(heading)
+    for i in range(pairs):
+        start = points[i & 63]
+        end = points[(i + 1) & 63]
+        centre = points[(i + 2) & 63]
+        total += segment_distance(start[0], start[1], end[0], end[1], centre[0], centre[1])
+    return total
+
+
+def _time_bare_step(segments: int, rebuilds: int, pairs: int) -> float:
+    """Time the bare loop as the steps are timed, call by call, and give the median in us."""
+    points = np.random.default_rng(0).uniform(-100.0, 100.0, (64, 2))
+    run = entry_point(bare_step, segments, rebuilds, pairs, points)
+    clock = time.perf_counter_ns
+    times = []
+    for _ in range(BARE_ROUNDS):
+        started = clock()
+        run(segments, rebuilds, pairs, points)
+        times.append(clock() - started)
+    return float(np.median(times)) / 1e3
 
 
 def _compare(act: Act, compiled: _Playing, plain: _Playing) -> list[int]:

@@ -100,7 +100,8 @@ def _print_table(timings: list[StepTiming]) -> None:
 
     kernels = "compiled" if COMPILED else "uncompiled"
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("segments", "obstacles", "plain", kernels, "p99", "speed-up", "steps"):
+    sizes, sides = ("segments", "obstacles"), ("plain", kernels, "p99", "speed-up")
+    for heading in (*sizes, *sides, "floor", "over floor", "steps"):
         table.add_column(heading, justify="right")
     for timing in timings:
         table.add_row(
@@ -110,6 +111,8 @@ def _print_table(timings: list[StepTiming]) -> None:
             f"{timing.compiled_us:.1f}",
             f"{timing.p99_us:.1f}",
             f"{timing.speedup:.1f}",
+            f"{timing.floor_us:.2f}",
+            f"{timing.over_floor:.2f}",
             str(timing.steps),
         )
     console = Console(width=None if sys.stdout.isatty() else 100, highlight=False)
@@ -117,7 +120,7 @@ def _print_table(timings: list[StepTiming]) -> None:
     console.print(table)
     console.print(
         f"Medians, and the 99th percentile of the {kernels} step. Both sides took the same steps to"
-        " the same poses.",
+        " the same poses. Floor: a bare loop over the arithmetic that no such step can do without.",
         markup=False,
     )
 

@@ -48,12 +48,21 @@ _FOLDER = _cache_folder() if COMPILED and not os.environ.get("NUMBA_CACHE_DIR") 
 
 def compiled(kernel: Kernel) -> Kernel:
     """Compile `kernel` at its first call where numba is installed; else give it back as it is."""
+    return _compiled(kernel, inline="never")
+
+
+def inlined(kernel: Kernel) -> Kernel:
+    """Compile `kernel` into its callers, for what hands many tables on and does little itself."""
+    return _compiled(kernel, inline="always")
+
+
+def _compiled(kernel: Kernel, inline: str) -> Kernel:
     if numba is None:
         return kernel
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _FOLDER or before
     try:
-        return cast(Kernel, numba.njit(cache=bool(_FOLDER or before))(kernel))
+        return cast(Kernel, numba.njit(cache=bool(_FOLDER or before), inline=inline)(kernel))
     finally:
         numba.config.CACHE_DIR = before
 

@@ -23,7 +23,11 @@ FULL_TURN = 2.0 * math.pi
 @compiled
 def wrap(angle: float) -> float:
     """Give the equivalent angle in [-pi, pi), rad: the short way round (seed 000)."""
-    return (angle + math.pi) % FULL_TURN - math.pi
+    turned = angle + math.pi
+    # The remainder of what lies in range already is itself, and costs more than all the rest.
+    if not 0.0 <= turned < FULL_TURN:
+        turned %= FULL_TURN
+    return turned - math.pi
 
 
 @compiled

@@ -604,9 +604,10 @@ class Octopus:
         Raises:
             ValueError: dt is negative or not finite; nothing has changed then.
         """
-        dt = checked_duration(dt)
-        if dt == 0.0:
-            return []
+        if not (type(dt) is float and 0.0 < dt < math.inf):
+            dt = checked_duration(dt)
+            if dt == 0.0:
+                return []
         self.time += dt
         self.ticks += 1
         if self._all_follow_neighbours:

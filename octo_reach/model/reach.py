@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Protocol
 
-from octo_reach.model.compilation import compiled
+from octo_reach.model.compilation import compiled, inlined
 from octo_reach.model.geometry import Floats, clip, wrap
 from octo_reach.model.grasping import find_candidate, forget_candidate, mature_grasp
 from octo_reach.model.guard import arm_move_is_safe, held_centre, measure_move, payload_move_is_safe
@@ -59,7 +59,7 @@ class Planner(Protocol):
         ...
 
 
-@compiled
+@inlined
 def begin_update(
     row: int, dt: float, state: State, rules: KernelRules
 ) -> tuple[bool, float, float]:
@@ -119,13 +119,15 @@ def target_is_blocked(target_x: float, target_y: float, state: State, rules: Ker
         if thing["kind"] != OBSTACLE:
             continue
         d_x = target_x - thing["x"]
+        if abs(d_x) > thing["radius"] + rules.arm_clearance:
+            continue
         d_y = target_y - thing["y"]
         if math.sqrt(d_x * d_x + d_y * d_y) < thing["radius"] + rules.arm_clearance:
             return True
     return False
 
 
-@compiled
+@inlined
 def propose_by_neighbours(
     row: int,
     target_x: float,
@@ -196,7 +198,32 @@ def limit_proposal(row: int, dt: float, state: State) -> None:
         links[i + 1]["proposed_y"] = y
 
 
-@compiled
+@inlined
+def move_is_safe(row: int, state: State, rules: KernelRules) -> bool:
+    """Tell whether the guard lets one arm, and what it holds, take the proposed pose."""
+    arm = state.arms[row]
+    links = state.links[row]
+    count = arm["segment_count"]
+    length = arm["segment_length"]
+    obstacles = state.near_obstacles[row, : arm["obstacle_count"]]
+    measure_move(count, length, links)
+    if not arm_move_is_safe(count, length, links, obstacles, rules, state.pairs):
+        return False
+    if arm["held"] == NOTHING:
+        return True
+    return payload_move_is_safe(
+        length,
+        links,
+        arm["grip_segment"],
+        arm["grip_along"],
+        arm["grip_across"],
+        state.objects[arm["held"]]["radius"],
+        obstacles,
+        rules,
+    )
+
+
+@inlined
 def finish_update(row: int, state: State, rules: KernelRules) -> None:
     """Take a limited proposal where the guard allows it, and move what is held along, in place."""
     arm = state.arms[row]
@@ -208,23 +235,8 @@ def finish_update(row: int, state: State, rules: KernelRules) -> None:
             changed = True
     if not changed:
         return
-    obstacles = state.near_obstacles[row, : arm["obstacle_count"]]
-    length = arm["segment_length"]
     segment = arm["grip_segment"]
-    measure_move(count, length, links)
-    safe = arm_move_is_safe(count, length, links, obstacles, rules, state.pairs)
-    if safe and arm["held"] != NOTHING:
-        safe = payload_move_is_safe(
-            length,
-            links,
-            segment,
-            arm["grip_along"],
-            arm["grip_across"],
-            state.objects[arm["held"]]["radius"],
-            obstacles,
-            rules,
-        )
-    if not safe:
+    if arm["obstacle_count"] > 0 and not move_is_safe(row, state, rules):
         arm["blocked"] = True
         return
     for i in range(count):
@@ -248,7 +260,7 @@ def finish_update(row: int, state: State, rules: KernelRules) -> None:
         state.versions[MOTION] += 1
 
 
-@compiled
+@inlined
 def update_arms(first: int, last: int, dt: float, state: State, rules: KernelRules) -> None:
     """Update the arms of rows `first` to `last` - 1 by the neighbour rules, in order (seed 000)."""
     for row in range(first, last):
@@ -259,7 +271,7 @@ def update_arms(first: int, last: int, dt: float, state: State, rules: KernelRul
         sense(row, state, rules)
 
 
-@compiled
+@inlined
 def sense_all(state: State, rules: KernelRules) -> tuple[int, int]:
     """Refresh the readings of every arm: objects may have moved after an arm had its turn.
 

@@ -132,6 +132,10 @@ def sense(row: int, state: State, rules: KernelRules) -> None:
         return
     arm["sensed_pose"] = arm["pose_version"]
     arm["sensed_motion"] = state.versions[MOTION]
+    arm["contact_count"] = 0
+    arm["touches_obstacle"] = False
+    if arm["near_count"] == 0:
+        return
     length = arm["segment_length"]
     room = state.contacts.shape[1]
     for place in range(arm["near_count"]):

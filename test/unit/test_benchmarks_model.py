@@ -3,6 +3,7 @@ import math
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from octo_reach import cli
@@ -11,6 +12,7 @@ from octo_reach.model.geometry import forward_kinematics, segment_distance
 from octo_reach.model.rules import ReachRules
 
 KEYS = ["segments", "obstacles", "plain_us", "compiled_us", "p99_us", "speedup"]
+KEYS += ["floor_us", "over_floor"]
 
 
 def test_every_pair_of_sizes_is_measured_on_both_sides():
@@ -22,6 +24,8 @@ def test_every_pair_of_sizes_is_measured_on_both_sides():
         assert 0.0 < timing.plain_us < 1e6
         assert 0.0 < timing.compiled_us <= timing.p99_us
         assert timing.speedup == timing.plain_us / timing.compiled_us
+        assert 0.0 < timing.floor_us < timing.compiled_us
+        assert timing.over_floor == timing.compiled_us / timing.floor_us
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
 
@@ -46,9 +50,34 @@ def test_the_obstacles_of_an_act_stand_around_the_arm_and_not_on_it(segments):
     joints = forward_kinematics((0.0, 0.0), act.segment_length, angles)[0].tolist()
     for x, y, radius in act.obstacles:
         gaps = [segment_distance(*joints[i], *joints[i + 1], x, y) for i in range(segments)]
-        assert radius + rules.arm_clearance < min(gaps) <= model.REACH
+        assert radius + rules.arm_clearance < min(gaps)
+        assert math.hypot(x, y) <= segments * model.LENGTH
         for target in act.targets:
             assert math.dist(target, (x, y)) > radius + rules.arm_clearance
+
+
+def test_the_bare_loop_counts_only_what_lies_near_the_arm():
+    straight = np.zeros(20)
+    turned = np.concatenate([[0.001], np.zeros(19)])
+    far = model.Act(20, 0.0, ((180.0, 300.0, 5.0),), ())
+    assert model._needs_of_step(far, straight, turned) == (0, 0)
+    # In sight of several segments for both looks, but neither sensed nor endangered.
+    seen = model.Act(20, 0.0, ((180.0, 50.0, 5.0),), ())
+    rebuilds, pairs = model._needs_of_step(seen, straight, turned)
+    assert rebuilds == 0
+    assert pairs > 0
+    assert pairs % 2 == 0
+    touched = model.Act(20, 0.0, ((180.0, 7.0, 5.0),), ())
+    assert model._needs_of_step(touched, straight, turned)[0] == 1
+    assert model._needs_of_step(touched, straight, turned)[1] > pairs
+
+
+def test_the_bare_loop_does_all_that_it_is_told_to_do():
+    points = np.array([[1.0, 0.0]] * 64)
+    assert model.bare_step(3, 0, 0, points) == 6.0
+    assert model.bare_step(3, 2, 0, points) == pytest.approx(6.0 + 6 * (math.cos(1) + math.sin(1)))
+    apart = np.array([[0.0, 0.0], [1.0, 0.0], [4.0, 4.0], [0.0, 0.0]] * 16)
+    assert model.bare_step(0, 0, 1, apart) == 5.0
 
 
 def test_sides_that_reach_different_poses_are_not_compared(monkeypatch):
@@ -67,7 +96,7 @@ def test_sides_that_reach_different_poses_are_not_compared(monkeypatch):
 
 
 def test_steps_in_which_the_arm_was_held_back_do_not_count():
-    act = model.write_act(20, 64, 2)
+    act = model.write_act(20, 64, 7)
     plain = model._play_plain(model.load_plain_stepper(), act)
     still = [
         step
@@ -102,7 +131,7 @@ def test_the_command_writes_a_table(capsys):
     written = capsys.readouterr()
     lines = [line.split() for line in written.out.splitlines()]
     assert any(line[:3] == ["segments", "obstacles", "plain"] for line in lines)
-    assert any(line[:2] == ["3", "1"] and len(line) == 7 for line in lines)
+    assert any(line[:2] == ["3", "1"] and len(line) == 9 for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ obstacles = st.lists(
     min_size=1,
     max_size=6,
 )
-moves = st.lists(st.tuples(angles, turns), min_size=2, max_size=8)
+moves = st.lists(st.tuples(angles, turns), min_size=2, max_size=20)
 
 
 @given(moves, st.floats(-math.pi, math.pi), obstacles, st.booleans())
