@@ -13,7 +13,7 @@ from octo_reach.model.compilation import compiled
 from octo_reach.model.geometry import Floats, segment_distance, wrap
 from octo_reach.model.rules import KernelRules
 from octo_reach.model.state import Table
-from octo_reach.model.steering import GROUP
+from octo_reach.model.steering import GROUP, HALF
 
 
 @compiled
@@ -89,10 +89,11 @@ def arm_move_is_safe(
     sample = samples
     for first in range(0, count, GROUP):
         travel = links[min(first + GROUP, count) - 1]["travel"]
+        middle = links[min(first + HALF, count)]
         for k in range(len(obstacles)):
-            reach = GROUP * segment_length + obstacles[k, 2] + rules.arm_clearance
-            d_x = obstacles[k, 0] - links[first]["x"]
-            d_y = obstacles[k, 1] - links[first]["y"]
+            reach = HALF * segment_length + obstacles[k, 2] + rules.arm_clearance
+            d_x = obstacles[k, 0] - middle["x"]
+            d_y = obstacles[k, 1] - middle["y"]
             squared = d_x * d_x + d_y * d_y
             if squared >= (reach + travel) * (reach + travel):
                 continue
@@ -188,10 +189,11 @@ def room_of_group(
     Returns:
         The number of midpoints, or -1 where the distance is not kept at this one.
     """
-    d_x = c_x - links[first]["sample_x"]
-    d_y = c_y - links[first]["sample_y"]
+    middle = links[min(first + HALF, last)]
+    d_x = c_x - middle["sample_x"]
+    d_y = c_y - middle["sample_y"]
     travel = links[last - 1]["travel"]
-    room = math.sqrt(d_x * d_x + d_y * d_y) - GROUP * segment_length - clear
+    room = math.sqrt(d_x * d_x + d_y * d_y) - HALF * segment_length - clear
     room -= travel / (2.0 * samples)
     if room > 0.0:
         return samples_to_skip(room, travel, samples)

@@ -12,7 +12,7 @@ from octo_reach.model.compilation import compiled
 from octo_reach.model.geometry import Floats, clip, wrap
 from octo_reach.model.rules import KernelRules
 from octo_reach.model.state import Table
-from octo_reach.model.steering import GROUP, list_nearby, steer
+from octo_reach.model.steering import GROUP, HALF, list_nearby, steer
 
 
 @compiled
@@ -54,7 +54,11 @@ def exchange_requests(
         start_x = link["x"]
         start_y = link["y"]
         if i % GROUP == 0:
-            near = list_nearby(start_x, start_y, segment_length, obstacles, rules, nearby)
+            middle = links[min(i + HALF, count)]
+            spread = HALF * segment_length
+            near = list_nearby(
+                middle["x"], middle["y"], spread, segment_length, obstacles, rules, nearby
+            )
         if i < count - 1:
             end_x = links[i + 1]["request_x"]
             end_y = links[i + 1]["request_y"]
@@ -128,7 +132,9 @@ def turn_towards_goals(
     for i in range(count):
         link = links[i]
         if i % GROUP == 0:
-            near = list_nearby(start_x, start_y, segment_length, obstacles, rules, nearby)
+            # Where the others of the group will start is not known yet, only how far at most.
+            spread = (GROUP - 1) * segment_length
+            near = list_nearby(start_x, start_y, spread, segment_length, obstacles, rules, nearby)
         goal_x, goal_y, changed = steer(
             start_x,
             start_y,

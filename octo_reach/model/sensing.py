@@ -10,7 +10,7 @@ from octo_reach.model.geometry import Floats, Integers, closest_point
 from octo_reach.model.rules import KernelRules
 from octo_reach.model.scene import ObjectKind
 from octo_reach.model.state import MOTION, NOTHING, SCENE, State
-from octo_reach.model.steering import GROUP, SLACK
+from octo_reach.model.steering import GROUP, HALF, SLACK
 
 OBSTACLE = int(ObjectKind.OBSTACLE)
 
@@ -101,13 +101,13 @@ def list_close_objects(
     Returns:
         How many there are.
     """
-    start = state.links[row, first]
-    reach = GROUP * length + rules.sensor_radius
+    middle = state.links[row, min(first + HALF, state.arms[row]["segment_count"])]
+    reach = HALF * length + rules.sensor_radius
     count = 0
     for place in range(state.arms[row]["near_count"]):
         thing = state.objects[state.near[row, place]["row"]]
-        d_x = thing["x"] - start["x"]
-        d_y = thing["y"] - start["y"]
+        d_x = thing["x"] - middle["x"]
+        d_y = thing["y"] - middle["y"]
         horizon = (reach + thing["radius"]) * SLACK
         if d_x * d_x + d_y * d_y <= horizon * horizon:
             state.objects[count]["close"] = place

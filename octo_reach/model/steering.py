@@ -14,6 +14,8 @@ from octo_reach.model.rules import KernelRules
 
 GROUP = 8
 """Neighbouring segments that share one list of nearby obstacles."""
+HALF = GROUP // 2
+"""No point of a group is further than so many segment lengths from the joint in its middle."""
 
 SLACK = 1.000001
 """Factor that keeps rounding from ever turning a shortcut into a verdict."""
@@ -21,8 +23,9 @@ SLACK = 1.000001
 
 @compiled
 def list_nearby(
-    start_x: float,
-    start_y: float,
+    centre_x: float,
+    centre_y: float,
+    spread: float,
     segment_length: float,
     obstacles: Floats,
     rules: KernelRules,
@@ -31,8 +34,9 @@ def list_nearby(
     """List the obstacles that could matter to the steering of a group of segments.
 
     Args:
-        start_x: x of the first attachment of the group.
-        start_y: y of the first attachment of the group.
+        centre_x: x of a point around which the group's attachments lie.
+        centre_y: y of that point.
+        spread: how far from it they lie at most, in the scene's unit.
         segment_length: length of a segment, in the scene's unit.
         obstacles: centre and radius of each obstacle, shape (K, 3).
         rules: constants of the scene.
@@ -41,12 +45,12 @@ def list_nearby(
     Returns:
         How many there are.
     """
-    reach = (GROUP + rules.lookahead_segments) * segment_length
-    margin = reach + rules.arm_clearance + rules.steering_margin
+    sight = rules.lookahead_segments * segment_length
+    margin = spread + sight + rules.arm_clearance + rules.steering_margin
     count = 0
     for k in range(len(obstacles)):
-        d_x = obstacles[k, 0] - start_x
-        d_y = obstacles[k, 1] - start_y
+        d_x = obstacles[k, 0] - centre_x
+        d_y = obstacles[k, 1] - centre_y
         horizon = (margin + obstacles[k, 2]) * SLACK
         if d_x * d_x + d_y * d_y <= horizon * horizon:
             nearby[count, 0] = obstacles[k, 0]
@@ -87,28 +91,32 @@ def steer(
     Returns:
         The goal to use, x and y, and whether it was changed.
     """
-    d_x = goal_x - start_x
-    d_y = goal_y - start_y
-    distance = math.sqrt(d_x * d_x + d_y * d_y)
-    if distance <= rules.geometry_tolerance:
-        return goal_x, goal_y, False
-    look = min(distance, rules.lookahead_segments * segment_length)
-    end_x = start_x + d_x / distance * look
-    end_y = start_y + d_y / distance * look
+    farthest_look = rules.lookahead_segments * segment_length
     margin = rules.arm_clearance + rules.steering_margin
+    look = -1.0
+    end_x = start_x
+    end_y = start_y
     nearest = -1
     nearest_squared = math.inf
     for k in range(count):
         c_x = obstacles[k, 0] - start_x
         c_y = obstacles[k, 1] - start_y
         centre_squared = c_x * c_x + c_y * c_y
-        if centre_squared >= nearest_squared:
-            continue
         influence = obstacles[k, 2] + margin
         # No point of the line is nearer to the centre than the start is, less the line's length.
-        horizon = (look + influence) * SLACK
-        if centre_squared > horizon * horizon:
+        horizon = (farthest_look + influence) * SLACK
+        if centre_squared >= nearest_squared or centre_squared > horizon * horizon:
             continue
+        if look < 0.0:
+            # The line itself is worked out for the first obstacle that could lie in its way.
+            d_x = goal_x - start_x
+            d_y = goal_y - start_y
+            distance = math.sqrt(d_x * d_x + d_y * d_y)
+            if distance <= rules.geometry_tolerance:
+                return goal_x, goal_y, False
+            look = min(distance, farthest_look)
+            end_x = start_x + d_x / distance * look
+            end_y = start_y + d_y / distance * look
         if (
             segment_distance(start_x, start_y, end_x, end_y, obstacles[k, 0], obstacles[k, 1])
             < influence
