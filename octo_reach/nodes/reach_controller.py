@@ -1,7 +1,7 @@
 """The reach controller: any number of arms, stepped at a fixed rate, in a ROS graph.
 
 Wiring only. The main thread steps the arms on absolute deadlines and publishes; callbacks run in a
-second thread and only note what arrived. The rules are the model's, messages are `octo_reach.ros`'s.
+second thread and only note what arrived. The rules are the model's, messages `octo_reach.ros`'s.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from rclpy.duration import Duration
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.publisher import Publisher
+from rclpy.qos import qos_policy_name_from_kind
 from sensor_msgs.msg import JointState, PointCloud2
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
@@ -29,7 +30,8 @@ from visualization_msgs.msg import MarkerArray
 from octo_reach.installation import share_path
 from octo_reach.model.geometry import Floats
 from octo_reach.model.octopus import Octopus, compile_kernels
-from octo_reach.nodes.spinning import run_node
+from octo_reach.model.rules import ReachRules
+from octo_reach.nodes.spinning import informed, run_node
 from octo_reach.nodes.step_schedule import NANOSECONDS, StepSchedule
 from octo_reach.planners import PLANNERS, ExternalPlanner, create_planner
 from octo_reach.ros.contacts import ContactCloudBuilder
@@ -63,10 +65,17 @@ from octo_reach.ros.states import ArmStatesBuilder
 from octo_reach.ros.targets import TipBuilder, target_from_point, target_from_pose
 from octo_reach.ros.validation import RejectedInput, RejectionLog
 from octo_reach.scenes import SceneDocument, load_scene, to_metres
+from octo_reach.scenes.shipped import find_scene
 
 DEFAULT_SCENE = ("config", "scenes", "first_reach.yaml")
 LONGEST_WAIT = 0.1
 """Longest the main thread sleeps before it looks at its inputs again, s."""
+STANDSTILL = 0.25
+"""A clock that has shown the same time for so long stands still, s."""
+LONGEST_OPENING = 1.0
+"""How long the start waits for the world to lay down what the arms are said to hold, s."""
+SHORTEST_OPENING = 0.25
+"""How long it waits for a world that says anything at all, s."""
 STATES_PERIOD = 0.5
 REPORT_PERIOD = 1.0
 CLOCK_PATIENCE = 1.0
@@ -74,7 +83,7 @@ CLOCK_PATIENCE = 1.0
 
 
 class Inbox:
-    """What arrived since the main thread last looked; callbacks fill it, the main thread empties it.
+    """What arrived since the main thread looked: callbacks fill it, the main thread empties it.
 
     Of a target or a proposal only the newest counts, so a flood of them costs one assignment.
     """
@@ -128,25 +137,32 @@ class ReachController(Node):
         self._table.declare(controller_settings(PLANNERS))
         document = self._load_scene()
         numbers = [placement.number for placement in document.placements()]
-        self._table.declare(rule_settings(document.rules))
+        rules = ReachRules.metre(self._table["metres_per_pixel"])
+        self._table.declare(rule_settings(rules))
         self._table.declare(arm_settings(numbers, PLANNERS))
         self._table.warn_unknown()
-        self._octopus = self._build(document)
+        self._octopus = self._build(document, effective_rules(self._table, rules))
 
         self._lock = threading.RLock()
         self._inbox = Inbox()
         self._rejections = RejectionLog(logger.warning)
-        self._schedule = self._plan_steps()
-        self._replan = False
+        self._schedule = StepSchedule(self._table["rate"], self._table["catch_up"])
         self._paused = False
-        self._sim_time = False
+        self._steps = 0
         self._clock_moved = threading.Event()
+        self._tick = 0
+        self._simulated = False
+        self._shown = 0
+        self._shown_since = time.monotonic()
+        self._stamped = 0
+        self._spoke = 0.0
         self._feed_received: float | None = None
         self._scene = ReportedScene(self._octopus, self._table["claim_grace"], self._say_let_go)
         self._worst_step = 0.0
         self._steps_reported = 0
         self._missed_reported = 0
         self._report_time = time.monotonic()
+        self._report_clock = 0
         self._states_time = 0.0
         self._markers_time = 0.0
 
@@ -165,10 +181,11 @@ class ReachController(Node):
     # ------------------------------------------------------------- beginning
 
     def _load_scene(self) -> SceneDocument:
-        path = self._table["scene"] or share_path(*DEFAULT_SCENE)
+        name = self._table["scene"]
+        path = find_scene(name) if name else share_path(*DEFAULT_SCENE)
         return to_metres(load_scene(path), self._table["metres_per_pixel"])
 
-    def _build(self, document: SceneDocument) -> Octopus:
+    def _build(self, document: SceneDocument, rules: ReachRules) -> Octopus:
         """Make the arms of the scene with whatever parameters override; objects come by topic."""
         table = self._table
         placements = document.placements()
@@ -179,10 +196,7 @@ class ReachController(Node):
             if placement.number in wanted
         ]
         planners = {number: create_planner(effective_planner(table, number)) for number in wanted}
-        return Octopus(arms, effective_rules(table, document.rules), planners)
-
-    def _plan_steps(self) -> StepSchedule:
-        return StepSchedule(self._table["rate"], self._table["catch_up"])
+        return Octopus(arms, rules, planners)
 
     def _make_outputs(self) -> None:
         octopus = self._octopus
@@ -224,7 +238,7 @@ class ReachController(Node):
         self.create_subscription(
             MarkerArray,
             "objects",
-            self._take_objects,
+            informed(self._take_objects),
             OBJECTS,
             event_callbacks=SubscriptionEventCallbacks(
                 incompatible_qos=self._hear_volatile_objects
@@ -290,11 +304,15 @@ class ReachController(Node):
 
     def _hear_volatile_objects(self, event: Any) -> None:
         """Hear a publisher that latches nothing too: the latched subscription never matches it."""
-        if self._volatile_objects is None:
+        if self._volatile_objects is not None:
+            return
+        policy = qos_policy_name_from_kind(event.last_policy_kind)
+        if policy == "DURABILITY":
             self.get_logger().info("a publisher of objects is volatile: it is heard as well")
-            self._volatile_objects = self.create_subscription(
-                MarkerArray, "objects", self._take_objects, OBJECTS_VOLATILE
-            )
+        # Of any other publisher that does not go together with it, this one warns by itself.
+        self._volatile_objects = self.create_subscription(
+            MarkerArray, "objects", informed(self._take_objects), OBJECTS_VOLATILE
+        )
 
     def _read_inbox(self) -> None:
         """Give the model what has arrived. Objects first: a target may be meant for one of them."""
@@ -312,6 +330,7 @@ class ReachController(Node):
                 planner.offer(angles)
 
     def _note_clock(self, jump: TimeJump) -> None:
+        self._tick = int(jump.delta.nanoseconds)
         self._clock_moved.set()
 
     # -------------------------------------------------------------- services
@@ -352,8 +371,9 @@ class ReachController(Node):
             for number in self._octopus.numbers:
                 self._reset(number)
             now = self._now()
+            if self._paused and now > 0:
+                self._publish_joints(now, 0.0)
             self._publish_changes(now)
-            self._publish_joints(now, 0.0)
         response.success = True
         response.message = f"{len(self._octopus.numbers)} arms are in their starting poses"
         return response
@@ -361,7 +381,8 @@ class ReachController(Node):
     def _pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         with self._lock:
             if self._paused and not request.data:
-                self._replan = True
+                # Nothing is owed for the time that was paused.
+                self._rest_schedule(self._now())
             self._paused = bool(request.data)
         response.success = True
         response.message = "paused" if self._paused else "running"
@@ -369,10 +390,13 @@ class ReachController(Node):
 
     def _step_once(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         with self._lock:
-            response.success = self._paused
-            if self._paused:
-                self._step(self._now())
-                response.message = f"step {self._octopus.ticks} taken"
+            now = self._now()
+            response.success = self._paused and now > 0
+            if response.success:
+                self._step(now)
+                response.message = f"step {self._steps} taken"
+            elif self._paused:
+                response.message = "waiting for /clock: no step was taken"
             else:
                 response.message = "not paused: steps are taken as time goes by"
         return response
@@ -382,90 +406,129 @@ class ReachController(Node):
         table = self._table
         with self._lock:
             if "rate" in changes or "catch_up" in changes:
-                self._schedule = self._plan_steps()
+                self._schedule.change(table["rate"], table["catch_up"])
             self._scene.grace = table["claim_grace"]
-            geometry = False
+            described = [arm.placement for arm in self._octopus.arms]
             for arm in self._octopus.arms:
-                geometry = self._change_arm(arm.number) or geometry
+                self._change_arm(arm.number)
                 name = effective_planner(table, arm.number)
                 if name != arm.planner_name:
                     self._octopus.set_planner(arm.number, create_planner(name))
-            if geometry:
-                self._joint_builder.restart()
+            if [arm.placement for arm in self._octopus.arms] != described:
                 self._publish_description()
+            self._publish_changes(self._now())
 
-    def _change_arm(self, number: int) -> bool:
-        """Give one arm its changed limits; tell whether its geometry changed and it was reset."""
+    def _change_arm(self, number: int) -> None:
+        """Give one arm its changed limits; where its geometry changes, it is reset."""
         arm = self._octopus.arm(number)
         wanted = effective_arm(self._table, number, arm.parameters)
-        if wanted == arm.parameters:
-            return False
-        self._octopus.limit_speed(number, wanted.turning_speed)
-        if wanted == arm.parameters:
-            return False
-        self._octopus.reset(number, wanted)
-        return True
+        if wanted.turning_speed != arm.parameters.turning_speed:
+            self._octopus.limit_speed(number, wanted.turning_speed)
+        if wanted != arm.parameters:
+            self._octopus.reset(number, wanted)
+            self._joint_builder.restart()
 
     # ------------------------------------------------------------------ time
 
     def live(self, stop: threading.Event) -> None:
         """Step the arms until `stop` is set."""
+        self._open(stop)
         arms = len(self._octopus.numbers)
         self.get_logger().info(
             f"ready: {arms} {'arm' if arms == 1 else 'arms'} at {self._table['rate']:g} Hz"
         )
-        started = time.monotonic()
+        started = self._report_time = time.monotonic()
+        self._report_clock = self._now()
         waiting_said = False
         while not stop.is_set():
             now = self._now()
+            self._watch_clock(now)
             if now == 0:
                 if not waiting_said and time.monotonic() - started > CLOCK_PATIENCE:
                     self.get_logger().warning("waiting for /clock")
                     waiting_said = True
-                self._rest()
-            elif self._paused:
-                self._rest()
-            else:
+            elif not self._paused:
                 self._take_due_steps(now)
             with self._lock:
+                if time.monotonic() - self._spoke >= LONGEST_WAIT:
+                    self._rest(now)
                 self._publish_report()
             self._wait(stop)
+
+    def _open(self, stop: threading.Event) -> None:
+        """Let the world lay down what these arms held before it hears how they stand now.
+
+        Otherwise a controller that comes back at once would take along what it does not hold.
+        """
+        begun = time.monotonic()
+        while not stop.wait(0.01):
+            with self._lock:
+                self._read_inbox()
+                heard = self._feed_received is not None
+                if heard and not self._scene.disputed_grips():
+                    return
+            if time.monotonic() - begun > (LONGEST_OPENING if heard else SHORTEST_OPENING):
+                return
 
     def _now(self) -> int:
         return int(self.get_clock().now().nanoseconds)
 
+    def _watch_clock(self, now: int) -> None:
+        """Note whether the clock is another one, and since when it has shown what it shows."""
+        simulated = bool(self.get_clock().ros_time_is_active)
+        if simulated is not self._simulated:
+            self._simulated = simulated
+            with self._lock:
+                self._schedule.restart()
+        if now != self._shown:
+            self._shown = now
+            self._shown_since = time.monotonic()
+
     def _take_due_steps(self, now: int) -> None:
         with self._lock:
-            if self._replan:
-                self._schedule.restart()
-                self._replan = False
-            if self._schedule.look(now):
+            if self._schedule.look(now, self._tick if self._simulated else 0):
                 self._go_back()
             due = self._schedule.take()
         while due is not None:
+            # Let go between the steps, so that callers of services need not wait for all of them.
             with self._lock:
                 if self._paused:
                     return
                 self._step(due)
                 due = self._schedule.take()
 
-    def _rest(self) -> None:
-        """Take inputs while no time passes, and let others know that the arms are still here."""
-        with self._lock:
-            self._read_inbox()
-            self._publish_changes(self._now())
-            if self._joint_states.get_subscription_count():
-                self._joint_states.publish(self._joint_builder.message)
+    def _rest(self, now: int) -> None:
+        """Take inputs while no step is due, and let others know that the arms are still here.
+
+        Args:
+            now: time on the node's clock, ns.
+        """
+        self._read_inbox()
+        if self._paused:
+            self._rest_schedule(now)
+        stands = self._paused or time.monotonic() - self._shown_since > STANDSTILL
+        if stands and now > 0 and self._joint_states.get_subscription_count():
+            # The stamp stays that of the last step: whoever lives by the stamps must pause as well.
+            stamp = _stamp(min(self._stamped or now, now))
+            self._joint_states.publish(self._joint_builder.fill(self._octopus, stamp, 0.0))
+        self._publish_changes(now)
+
+    def _rest_schedule(self, now: int) -> None:
+        """Owe no steps for the time so far."""
+        if now == 0:
+            self._schedule.restart()
+        elif self._schedule.rest(now):
+            self._go_back()
 
     def _go_back(self) -> None:
         """The clock jumped back: what has lasted so far has not, and everything is fresh."""
-        self.get_logger().info("the clock jumped back")
+        self.get_logger().warning("the clock jumped back", throttle_duration_sec=5.0)
         self._octopus.interrupt_grasps()
         if self._feed_received is not None:
             self._feed_received = time.monotonic()
 
     def _wait(self, stop: threading.Event) -> None:
-        if self.get_clock().ros_time_is_active:
+        if self._simulated:
             self._clock_moved.wait(LONGEST_WAIT)
             self._clock_moved.clear()
         elif self._paused:
@@ -484,7 +547,7 @@ class ReachController(Node):
         seconds = self._schedule.period
         if not self._hold_reason():
             self._octopus.step(seconds)
-            self._scene.note_grips(time.monotonic())
+        self._steps += 1
         self._publish_joints(due, seconds)
         self._publish_changes(due)
         self._worst_step = max(self._worst_step, time.perf_counter() - begun)
@@ -504,6 +567,7 @@ class ReachController(Node):
 
     def _publish_joints(self, due: int, seconds: float) -> None:
         """Publish what every step has to say."""
+        self._stamped = due
         stamp = _stamp(due)
         octopus = self._octopus
         joints = self._joint_builder.fill(octopus, stamp, seconds)
@@ -519,6 +583,7 @@ class ReachController(Node):
         """Publish what only changes and slower rates are published of."""
         octopus = self._octopus
         now = time.monotonic()
+        self._spoke = now
         self._scene.note_grips(now)
         if self._grasp_builder.changed(octopus):
             self._grasps.publish(self._grasp_builder.fill(octopus))
@@ -529,7 +594,8 @@ class ReachController(Node):
             self._arm_states.publish(self._states_builder.fill(octopus, _stamp(due), reason))
         rate = self._table["markers_rate"]
         if rate > 0.0 and now - self._markers_time >= 1.0 / rate:
-            self._markers_time = now
+            # On from the time they were due, or whole steps would make the rate too low.
+            self._markers_time = max(self._markers_time + 1.0 / rate, now - 1.0 / rate)
             if self._markers.get_subscription_count():
                 self._markers.publish(self._marker_builder.fill(octopus))
 
@@ -550,25 +616,36 @@ class ReachController(Node):
             self._grasp_builder.disown(disputed)
             self._grasps.publish(self._grasp_builder.fill(self._octopus))
         schedule = self._schedule
-        steps = self._octopus.ticks
+        clock = self._now()
+        # Where time is simulated, its seconds count; where it stands, no rate is to be expected.
+        since, self._report_clock = self._report_clock, clock
+        if clock > 0 and since == 0:
+            return  # the clock has begun just now
+        elapsed = (clock - since) / NANOSECONDS if self._simulated else passed
+        standing = ""
+        if clock == 0:
+            standing = "waiting for /clock"
+        elif time.monotonic() - self._shown_since > STANDSTILL:
+            standing = "the clock stands still"
+        steps = self._steps - self._steps_reported
         level, summary, values = controller_report(
-            rate=(steps - self._steps_reported) / passed,
+            rate=steps / elapsed if elapsed > 0.0 else 0.0,
             wanted_rate=self._table["rate"],
-            steps=steps,
+            steps=self._steps,
             worst_step=self._worst_step,
             missed_steps=schedule.missed - self._missed_reported,
-            dropped_seconds=schedule.dropped * schedule.period,
+            dropped_seconds=schedule.dropped_time,
             rejected=dict(self._rejections.counts),
             feed_age=None if self._feed_received is None else now - self._feed_received,
             object_timeout=self._table["object_timeout"],
             paused=self._paused,
+            standing=standing,
             notes=self._table.refused,
         )
-        self._steps_reported = steps
+        self._steps_reported = self._steps
         self._missed_reported = schedule.missed
         self._worst_step = 0.0
-        stamp = _stamp(self._now())
-        self._diagnostics.publish(self._report_builder.fill(stamp, level, summary, values))
+        self._diagnostics.publish(self._report_builder.fill(_stamp(clock), level, summary, values))
 
     def _say_let_go(self, text: str) -> None:
         self.get_logger().warning(text)

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from octo_reach.installation import share_path
 from octo_reach.model.arm import ArmPlacement
 from octo_reach.model.rules import UPDATE_RATE
 from octo_reach.nodes.simulated_clock import SimulatedClock
-from octo_reach.nodes.spinning import run_node
+from octo_reach.nodes.spinning import informed, run_node
 from octo_reach.ros.description import arms_from_description
 from octo_reach.ros.diagnostics import OK, WARN, NodeDiagnostics
 from octo_reach.ros.frames import WORLD, arm_name, is_world, segment_frame
@@ -190,7 +190,7 @@ class SimulatedWorld(Node):
     def _make_inputs(self) -> None:
         self._reader = JointStateReader("joint_states")
         self._joint_states = self.create_subscription(
-            JointState, "joint_states", self._taker(self._take_joint_states), STREAM
+            JointState, "joint_states", informed(self._take_joint_states), STREAM
         )
         # Each message tells all grips of one controller; deeper than its publishers, since there
         # may be several.
@@ -225,12 +225,18 @@ class SimulatedWorld(Node):
 
         return take_or_reject
 
-    def _take_joint_states(self, message: JointState) -> None:
-        angles = self._reader.read(message)
+    def _take_joint_states(self, message: JointState, information: Mapping[str, Any]) -> None:
+        try:
+            angles = self._reader.read(message)
+        except RejectedInput as rejection:
+            with self._lock:
+                self._rejections.reject(rejection)
+            return
         stamp = message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
         now = time.monotonic()
         with self._lock:
-            freed = self._authority.hear_angles(angles, stamp * 1e-9, now)
+            sequence = information.get("publication_sequence_number")
+            freed = self._authority.hear_angles(angles, stamp * 1e-9, now, sequence)
             self._say_freed(freed, "its controller was started anew")
             for event in self._event_clock.hear(dict.fromkeys(angles, stamp), now):
                 self._play(event, now)

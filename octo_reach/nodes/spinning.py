@@ -7,12 +7,13 @@ context that a signal handler shut down under it.
 
 from __future__ import annotations
 
+import inspect
 import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import Protocol
+from typing import Any, Protocol
 
 import rclpy
 from rclpy.executors import Executor, SingleThreadedExecutor
@@ -24,7 +25,7 @@ try:
 except ImportError:  # ROS 2 Jazzy has none
     EventsExecutor = None
 
-SPIN_SLICE = 0.25
+SPIN_SLICE = 0.1
 """Longest the background thread waits before it looks whether to end, s."""
 
 
@@ -52,7 +53,6 @@ class BackgroundSpinner:
         self._executor.add_node(node)
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._spin, name="callbacks", daemon=True)
-        self.failure: BaseException | None = None
 
     def __enter__(self) -> BackgroundSpinner:
         """Start the thread."""
@@ -75,14 +75,47 @@ class BackgroundSpinner:
                 self._node.get_logger().error(f"a callback failed: {failure!r}")
 
 
-def stop_on_signals(stop: threading.Event) -> None:
-    """Let SIGINT and SIGTERM set `stop`, as often as they come."""
+def informed(callback: Callable[[Any, Any], None]) -> Callable[..., None]:
+    """Let a callback of a message and its `MessageInfo` be called by any executor.
 
-    def handle(number: int, frame: FrameType | None) -> None:
-        stop.set()
+    EventsExecutor hands both over in one tuple, which a callback of two arguments cannot take.
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, handle)
+    Args:
+        callback: takes the message and the information about it.
+    """
+
+    def hear(*arguments: Any) -> None:
+        callback(*(arguments[0] if len(arguments) == 1 else arguments))
+
+    # rclpy looks at the signature to see whether the information is wanted.
+    hear.__signature__ = inspect.signature(callback)  # type: ignore[attr-defined]
+    return hear
+
+
+class StopSignals:
+    """SIGINT and SIGTERM, as often as they come, as a flag.
+
+    Attributes:
+        stop: set by the first of them.
+    """
+
+    def __init__(self) -> None:
+        """Take the signals over; until `begin` they also raise KeyboardInterrupt, once."""
+        self.stop = threading.Event()
+        self._starting = True
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._handle)
+
+    def begin(self) -> None:
+        """From now on only set the flag: somebody looks at it."""
+        self._starting = False
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self.stop.set()
+        if self._starting:
+            # Nobody looks at the flag yet, and a first compilation takes its time.
+            self._starting = False
+            raise KeyboardInterrupt
 
 
 def run_node(make_node: Callable[[], Node], args: Sequence[str] | None = None) -> int:
@@ -95,18 +128,24 @@ def run_node(make_node: Callable[[], Node], args: Sequence[str] | None = None) -
     Returns:
         Exit code: 0 after a signal, 1 where the node could not start, with the reason on stderr.
     """
-    stop = threading.Event()
-    stop_on_signals(stop)
-    # A process that was told to end while it was starting need not start any further.
-    with rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO):
+    signals = StopSignals()
+    # No `with rclpy.init(...)`: ROS 2 Jazzy has none.
+    try:
         try:
+            rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
             node = make_node()
-        except (ValueError, OSError) as failure:
+        except KeyboardInterrupt:
+            return 0
+        except (ValueError, OSError, RuntimeError) as failure:
             print(f"cannot start: {failure}", file=sys.stderr, flush=True)
             return 1
+        finally:
+            signals.begin()
         try:
             with BackgroundSpinner(node):
-                node.live(stop)
+                node.live(signals.stop)
         finally:
             node.destroy_node()
+    finally:
+        rclpy.try_shutdown()
     return 0

@@ -71,7 +71,7 @@ class ReportedScene:
         owners = self._octopus.owners
         if owners == self._owned:
             return
-        for number in owners.keys() ^ self._owned.keys():
+        for number, _ in owners.items() ^ self._owned.items():
             self._settled[number] = now + self.grace
         self._owned = owners
 
@@ -148,6 +148,9 @@ class ReportedScene:
             reason = self._reason_to_let_go(number, arm)
             if reason:
                 octopus.release(arm)
+                # The world knows: what it reports of this object from now on is no old answer.
+                self._owned.pop(number, None)
+                self._settled.pop(number, None)
                 self._say(f"{arm_name(arm)} lets go of object {number}: {reason}")
         wanted = [
             thing
@@ -162,6 +165,9 @@ class ReportedScene:
         thing = self._reported.get(number)
         if thing is None:
             return "it is gone"
+        objects = self._octopus.objects
+        if thing.kind is not objects.at(objects.index_of(number)).kind:
+            return f"it is reported to be {thing.kind.label} now"
         if thing.received < self._settled.get(number, -math.inf):
             return ""
         if thing.holder is None:

@@ -39,6 +39,7 @@ class _Feed:
     angles: Floats
     stamp: float
     received: float
+    sequence: int | None = None
     jumps: deque[float] = field(default_factory=lambda: deque(maxlen=DISPUTE_JUMPS))
 
 
@@ -132,40 +133,60 @@ class ArmFeed:
             or (len(feed.jumps) == DISPUTE_JUMPS and now - feed.jumps[0] <= DISPUTE_TIME)
         )
 
-    def replaced(self, angles: Mapping[int, Floats], stamp: float, now: float) -> tuple[int, ...]:
-        """Give the arms that come back after a pause in a pose they cannot have turned to.
+    def replaced(
+        self,
+        angles: Mapping[int, Floats],
+        stamp: float,
+        now: float,
+        sequence: int | None = None,
+    ) -> tuple[int, ...]:
+        """Give the arms that come back after a pause from a controller that was started anew.
 
-        It is not the controller that was heard before: a new one started them anew.
+        Its messages are counted from the first again, or its arms are in a pose that those heard
+        before cannot have turned to.
 
         Args:
             angles: joint angles by arm number, shape (N,) each, rad.
             stamp: what the message says it is of, s.
             now: time, s.
+            sequence: number of the message among those of its publisher, or None where unknown.
         """
         return tuple(
             arm
             for arm, pose in angles.items()
             if self.age(arm, now) > INTERRUPTION
             and arm in self._feeds
-            and self._jumps(arm, pose, stamp, now)
+            and (self._begins_anew(arm, sequence) or self._jumps(arm, pose, stamp, now))
         )
 
-    def hear(self, angles: Mapping[int, Floats], stamp: float, now: float) -> None:
+    def _begins_anew(self, arm: int, sequence: int | None) -> bool:
+        last = self._feeds[arm].sequence
+        return sequence is not None and last is not None and sequence <= last
+
+    def hear(
+        self,
+        angles: Mapping[int, Floats],
+        stamp: float,
+        now: float,
+        sequence: int | None = None,
+    ) -> None:
         """Take a message in.
 
         Args:
             angles: joint angles by arm number, shape (N,) each, rad; kept, not copied.
             stamp: what the message says it is of, s.
             now: time, s.
+            sequence: number of the message among those of its publisher, or None where unknown.
         """
         for arm, pose in angles.items():
             feed = self._feeds.get(arm)
             if feed is None:
-                self._feeds[arm] = _Feed(pose, stamp, now)
+                self._feeds[arm] = _Feed(pose, stamp, now, sequence)
                 continue
             if self._jumps(arm, pose, stamp, now):
                 feed.jumps.append(now)
             feed.angles, feed.stamp, feed.received = pose, stamp, now
+            feed.sequence = sequence
 
     def _jumps(self, arm: int, pose: Floats, stamp: float, now: float) -> bool:
         """Tell whether an arm cannot have turned from its latest pose to this one."""

@@ -371,7 +371,11 @@ class SceneAuthority:
         return held
 
     def hear_angles(
-        self, angles: Mapping[int, Floats], stamp: float, now: float
+        self,
+        angles: Mapping[int, Floats],
+        stamp: float,
+        now: float,
+        sequence: int | None = None,
     ) -> list[FixedObject]:
         """Take in how the arms stand.
 
@@ -381,14 +385,15 @@ class SceneAuthority:
             angles: joint angles by arm number, shape (N,) each, rad.
             stamp: what the message says it is of, s.
             now: when it came, s on a steady clock.
+            sequence: number of the message among those of its publisher, or None where unknown.
 
         Returns:
             What lies now and was held, as it was held.
         """
         freed: list[FixedObject] = []
-        for arm in self.feed.replaced(angles, stamp, now):
+        for arm in self.feed.replaced(angles, stamp, now, sequence):
             freed += self._drop(arm)
-        self.feed.hear(angles, stamp, now)
+        self.feed.hear(angles, stamp, now, sequence)
         return freed
 
     def drop_silent(self, now: float) -> list[FixedObject]:

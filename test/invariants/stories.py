@@ -291,10 +291,13 @@ def stories(
     """Stories with these kinds of objects and edits.
 
     Those about food give every arm something to grasp across two of its segments, and send it away
-    when there was time to. Those about detours have an obstacle between every arm and its target.
+    when there was time to. Those about detours have an obstacle between every arm and its target,
+    those about crowds obstacles all along a long arm.
     """
-    count = draw(st.integers(1, most_arms))
+    count = 1 if about == "crowds" else draw(st.integers(1, most_arms))
     arms = [draw(_arms(number, most_segments)) for number in range(1, count + 1)]
+    if about == "crowds":
+        arms[0]["parameters"]["segment_count"] = draw(st.integers(20, 40))
     scene: dict = {"version": 1, "name": "story", "units": "pixel", "layout": "listed"}
     scene |= {"body": [0.0, 0.0], "food": [], "obstacles": [], "hazards": [], "arms": arms}
     if about == "food" and count > 1 and draw(st.integers(0, 3)):
@@ -323,6 +326,12 @@ def stories(
         scene["obstacles"].append({"position": position, "radius": radius})
         beyond = _beside(*place, side * (gap + radius + draw(lengths(3.0, 40.0))))
         arm["target"] = {"position": beyond}
+    if about == "crowds":
+        for _ in range(draw(st.integers(4, 16))):
+            radius = draw(lengths(2.0, 10.0))
+            aside = (radius + 3.0 + draw(lengths(0.0, 30.0))) * draw(st.sampled_from([1, -1]))
+            position = _beside(*_along(arms[0], draw(lengths(0.0, 1.05))), aside)
+            scene["obstacles"].append({"position": position, "radius": radius})
     for kind in draw(st.lists(st.sampled_from(kinds), max_size=6)) if kinds else []:
         radius = draw(lengths(2.0, 25.0))
         # Food mostly where an arm can feel it, so that stories of grasping are common.
@@ -359,8 +368,9 @@ def stories(
 
 
 def all_stories(metres: bool | None = None) -> st.SearchStrategy[Story]:
-    """Stories of all sorts: of anything, of food, of detours."""
-    return st.one_of(stories(about=about, metres=metres) for about in ("", "food", "detours"))
+    """Stories of all sorts: of anything, of food, of detours, of crowds."""
+    moods = ("", "food", "detours", "crowds")
+    return st.one_of(stories(about=about, metres=metres) for about in moods)
 
 
 class Stubborn:

@@ -76,6 +76,16 @@ def test_a_pose_is_another_controllers_only_after_a_pause_and_beyond_what_the_ar
     assert feed.replaced({1: POSE + np.array([2.0 * math.pi, 0.0, 0.0, 0.0])}, 0.5, 0.5) == ()
 
 
+def test_messages_counted_from_the_first_again_are_another_controllers_after_a_pause(feed):
+    feed.hear({1: POSE}, 0.0, 0.0, sequence=500)
+    assert feed.replaced({1: POSE}, 0.1, 0.1, sequence=3) == ()
+    assert feed.replaced({1: POSE}, 0.5, 0.5, sequence=3) == (1,)
+    assert feed.replaced({1: POSE}, 0.5, 0.5, sequence=540) == ()
+    assert feed.replaced({1: POSE}, 0.5, 0.5) == ()
+    feed.hear({1: POSE}, 0.5, 0.5, sequence=3)
+    assert feed.replaced({1: POSE}, 1.0, 1.0, sequence=60) == ()
+
+
 def test_an_arm_whose_pose_jumps_to_and_fro_is_disputed_until_it_rests(feed):
     for step in range(8):
         feed.hear({1: POSE + (0.5 if step % 2 else 0.0)}, step / 120, step / 120)

@@ -2,11 +2,14 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from octo_reach.model.geometry import forward_kinematics, wrap
 from octo_reach.model.messages import exchange_requests, turn_towards_goals
 from octo_reach.model.rules import ReachRules
 from octo_reach.model.state import LINK, pairs_of
+from octo_reach.model.steering import steer
 
 LENGTH = 10.0
 BEND = 0.5
@@ -222,3 +225,49 @@ def test_what_the_first_look_steered_stays_told():
     chain.turn([(50.0, 0.0), (50.0, 0.0)])
     assert chain.steered.tolist() == [False, True]
     assert chain.any_steered is False
+
+
+# ------------------------------------------------------------------------------- long chains
+
+
+def goals_by_hand(chain: Chain, starts, goals) -> list[tuple[float, float, bool]]:
+    """Steer every segment with every obstacle there is, one by one."""
+    crowd = chain.obstacles
+    return [
+        steer(*map(float, start), *map(float, goal), LENGTH, crowd, len(crowd), chain.rules)
+        for start, goal in zip(starts, goals, strict=True)
+    ]
+
+
+crowds = st.lists(
+    st.tuples(st.floats(-20.0, 330.0), st.floats(-60.0, 60.0), st.floats(1.0, 12.0)),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(crowds, st.integers(9, 30), st.floats(-0.05, 0.05))
+def test_every_segment_of_a_long_chain_sees_every_obstacle_it_should(crowd, count, curve):
+    chain = Chain([0.0, *[curve] * (count - 1)], crowd)
+    target = (15.0 * count, 40.0)
+    by_hand = goals_by_hand(chain, chain.joints[:-1], [*chain.requests[1:], target])
+    chain.exchange(target)
+    assert [
+        (*goal, bool(flag)) for goal, flag in zip(chain.goals, chain.steered, strict=True)
+    ] == by_hand
+
+    goals = chain.goals.copy()
+    proposed = chain.turn(goals)
+    starts, _ = forward_kinematics((0.0, 0.0), LENGTH, proposed)
+    by_hand = goals_by_hand(chain, starts[:-1], goals)
+    assert [tuple(goal) for goal in chain.goals] == [(x, y) for x, y, _ in by_hand]
+
+
+@pytest.mark.parametrize("segment", [0, 7, 8, 15, 16, 23, 24, 29])
+def test_an_obstacle_beside_any_segment_of_a_long_chain_is_seen(segment):
+    chain = Chain([0.0] * 30, [(LENGTH * (segment + 0.5), 15.0, 5.0)])
+    chain.exchange((300.0, 0.0))
+    assert chain.steered[segment]
+    chain.steered[:] = False
+    chain.turn([(LENGTH * (i + 1), 0.0) for i in range(30)])
+    assert chain.steered[segment]
