@@ -188,17 +188,15 @@ def _trace_writer(arguments: argparse.Namespace, ticks: int) -> Iterator[TraceWr
         yield None
         return
     every = 1 if arguments.every is None else arguments.every
-    with contextlib.ExitStack() as stack:
-        stream: TextIO = sys.stdout
-        if arguments.trace != STANDARD_OUTPUT:
-            try:
-                stream = stack.enter_context(
-                    open(arguments.trace, "w", encoding="utf-8", newline="\n")
-                )
-            except OSError as error:
-                reason = error.strerror or error
-                raise CommandError(f"--trace: {arguments.trace}: {reason}") from None
-        yield TraceWriter(stream, ticks, every, arguments.keep)
+    if arguments.trace == STANDARD_OUTPUT:
+        yield TraceWriter(sys.stdout, ticks, every, arguments.keep)
+        return
+    try:
+        # A disk may be full at the first line or at the last.
+        with open(arguments.trace, "w", encoding="utf-8", newline="\n") as stream:
+            yield TraceWriter(stream, ticks, every, arguments.keep)
+    except OSError as error:
+        raise CommandError(f"--trace: {arguments.trace}: {error.strerror or error}") from None
 
 
 # ---------------------------------------------------------------- the run

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import signal
-import threading
 from types import FrameType
 from typing import Any
+
+from octo_reach.nodes.signal_flag import SignalFlag
 
 
 class Signals:
@@ -19,8 +20,8 @@ class Signals:
 
     def __init__(self) -> None:
         """Listen to nothing yet."""
-        self.stop = threading.Event()
-        self.news = threading.Event()
+        self.stop = SignalFlag()
+        self.news = SignalFlag()
         self.suspend = False
         self._before: dict[int, Any] = {}
 

@@ -20,8 +20,11 @@ try:
 except ImportError:
     numba = None
 
-COMPILED: bool = numba is not None
-"""Whether kernels are compiled here. Without numba they give the same results, far slower."""
+COMPILED: bool = numba is not None and not numba.config.DISABLE_JIT
+"""Whether kernels are compiled here: not without numba, nor where NUMBA_DISABLE_JIT is set.
+
+Uncompiled they give the same results, far slower.
+"""
 
 
 def _source_digest() -> str:
@@ -57,7 +60,7 @@ def inlined(kernel: Kernel) -> Kernel:
 
 
 def _compiled(kernel: Kernel, inline: str) -> Kernel:
-    if numba is None:
+    if not COMPILED:
         return kernel
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _FOLDER or before
@@ -78,7 +81,7 @@ def entry_point(kernel: Kernel, *arguments: Any) -> Kernel:
         kernel: a compiled kernel.
         arguments: arguments as it will be called with.
     """
-    if numba is None:
+    if not COMPILED:
         return kernel
     dispatcher = cast(Any, kernel)
     types = tuple(numba.typeof(argument) for argument in arguments)

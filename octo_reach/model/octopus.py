@@ -856,7 +856,7 @@ def compile_kernels(report: Callable[[str], None] | None = None) -> None:
     """
     if not COMPILED:
         if report is not None:
-            report("numba is not installed: the same rules run uncompiled, some 100 times slower")
+            report("numba is not installed or is switched off: the same rules run, far slower")
         return
     if report is not None and not is_cached(update_all):
         report("compiling the kernels for the first time on this machine: under a minute, once")

@@ -19,6 +19,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState, PointCloud2
 from visualization_msgs.msg import Marker, MarkerArray
 
+from octo_reach.nodes.signal_flag import SignalFlag
 from octo_reach.nodes.summary import ArmSummary, CaptureCounter, RateMeter, Summary, list_arms
 from octo_reach.ros.contacts import contacts_from_cloud
 from octo_reach.ros.frames import parse_frame
@@ -295,7 +296,7 @@ def _arm_summary(
 
 
 def name_rivals(
-    monitor: Monitor, arms: Collection[int], stop: threading.Event, window: float = 1.0
+    monitor: Monitor, arms: Collection[int], stop: SignalFlag, window: float = 1.0
 ) -> str:
     """Wait until others had the time to be heard, and say who is there already.
 

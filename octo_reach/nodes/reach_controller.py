@@ -31,6 +31,7 @@ from octo_reach.installation import share_path
 from octo_reach.model.geometry import Floats
 from octo_reach.model.octopus import Octopus, compile_kernels
 from octo_reach.model.rules import ReachRules
+from octo_reach.nodes.signal_flag import SignalFlag
 from octo_reach.nodes.spinning import informed, run_node
 from octo_reach.nodes.step_schedule import NANOSECONDS, StepSchedule
 from octo_reach.planners import PLANNERS, ExternalPlanner, create_planner
@@ -153,7 +154,7 @@ class ReachController(Node):
         self._tick = 0
         self._simulated = False
         self._shown = 0
-        self._shown_since = time.monotonic()
+        self._shown_since = self._looked = time.monotonic()
         self._stamped = 0
         self._spoke = 0.0
         self._feed_received: float | None = None
@@ -430,7 +431,7 @@ class ReachController(Node):
 
     # ------------------------------------------------------------------ time
 
-    def live(self, stop: threading.Event) -> None:
+    def live(self, stop: SignalFlag) -> None:
         """Step the arms until `stop` is set."""
         self._open(stop)
         arms = len(self._octopus.numbers)
@@ -448,14 +449,14 @@ class ReachController(Node):
                     self.get_logger().warning("waiting for /clock")
                     waiting_said = True
             elif not self._paused:
-                self._take_due_steps(now)
+                self._take_due_steps(now, stop)
             with self._lock:
                 if time.monotonic() - self._spoke >= LONGEST_WAIT:
                     self._rest(now)
                 self._publish_report()
             self._wait(stop)
 
-    def _open(self, stop: threading.Event) -> None:
+    def _open(self, stop: SignalFlag) -> None:
         """Let the world lay down what these arms held before it hears how they stand now.
 
         Otherwise a controller that comes back at once would take along what it does not hold.
@@ -480,11 +481,19 @@ class ReachController(Node):
             self._simulated = simulated
             with self._lock:
                 self._schedule.restart()
+        self._looked = time.monotonic()
         if now != self._shown:
             self._shown = now
-            self._shown_since = time.monotonic()
+            self._shown_since = self._looked
 
-    def _take_due_steps(self, now: int) -> None:
+    @property
+    def _stands_still(self) -> bool:
+        """Whether the clock shows what it has shown for a while, steps that took long left out."""
+        return self._looked - self._shown_since > STANDSTILL
+
+    def _take_due_steps(self, now: int, stop: SignalFlag) -> None:
+        """Take what is due, but look up again before long: the rest stays due."""
+        begun = time.monotonic()
         with self._lock:
             if self._schedule.look(now, self._tick if self._simulated else 0):
                 self._go_back()
@@ -495,6 +504,8 @@ class ReachController(Node):
                 if self._paused:
                     return
                 self._step(due)
+                if stop.is_set() or time.monotonic() - begun > LONGEST_WAIT:
+                    return
                 due = self._schedule.take()
 
     def _rest(self, now: int) -> None:
@@ -506,7 +517,7 @@ class ReachController(Node):
         self._read_inbox()
         if self._paused:
             self._rest_schedule(now)
-        stands = self._paused or time.monotonic() - self._shown_since > STANDSTILL
+        stands = self._paused or self._stands_still
         if stands and now > 0 and self._joint_states.get_subscription_count():
             # The stamp stays that of the last step: whoever lives by the stamps must pause as well.
             stamp = _stamp(min(self._stamped or now, now))
@@ -527,7 +538,7 @@ class ReachController(Node):
         if self._feed_received is not None:
             self._feed_received = time.monotonic()
 
-    def _wait(self, stop: threading.Event) -> None:
+    def _wait(self, stop: SignalFlag) -> None:
         if self._simulated:
             self._clock_moved.wait(LONGEST_WAIT)
             self._clock_moved.clear()
@@ -625,7 +636,7 @@ class ReachController(Node):
         standing = ""
         if clock == 0:
             standing = "waiting for /clock"
-        elif time.monotonic() - self._shown_since > STANDSTILL:
+        elif self._stands_still:
             standing = "the clock stands still"
         steps = self._steps - self._steps_reported
         level, summary, values = controller_report(

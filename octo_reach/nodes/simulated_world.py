@@ -32,6 +32,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from octo_reach.installation import share_path
 from octo_reach.model.arm import ArmPlacement
 from octo_reach.model.rules import UPDATE_RATE
+from octo_reach.nodes.signal_flag import SignalFlag
 from octo_reach.nodes.simulated_clock import SimulatedClock
 from octo_reach.nodes.spinning import informed, run_node
 from octo_reach.ros.description import arms_from_description
@@ -92,6 +93,8 @@ SHORTEST_OPENING = 0.25
 """How long it waits for a second controller to be found after the first, s."""
 EVENT_PATIENCE = 2.0
 """How long an event waits for the arm it is for to be found in the graph, s."""
+STALL = 0.3
+"""A turn that comes so late tells of a stop of this node, not of others' silence, s."""
 REPORT_PERIOD = 1.0
 MOST_REFUSALS_SAID = 10
 """Most warnings of refused claims between two reports."""
@@ -463,7 +466,7 @@ class SimulatedWorld(Node):
 
     # --------------------------------------------------------------- running
 
-    def live(self, stop: threading.Event) -> None:
+    def live(self, stop: SignalFlag) -> None:
         """Publish until told to stop.
 
         Args:
@@ -473,6 +476,9 @@ class SimulatedWorld(Node):
         while not stop.is_set():
             now = time.monotonic()
             with self._lock:
+                if now - turn > STALL:
+                    # What came meanwhile still waits: the silence was this node's own.
+                    self._authority.feed.forgive(now)
                 if now >= turn:
                     turn = max(turn + TURN, now)
                     self._look_after_everything(now)

@@ -8,6 +8,7 @@ context that a signal handler shut down under it.
 from __future__ import annotations
 
 import inspect
+import os
 import signal
 import sys
 import threading
@@ -19,6 +20,8 @@ import rclpy
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
+
+from octo_reach.nodes.signal_flag import SignalFlag
 
 try:
     from rclpy.experimental import EventsExecutor
@@ -32,7 +35,7 @@ SPIN_SLICE = 0.1
 class LivingNode(Protocol):
     """A node with a main loop of its own."""
 
-    def live(self, stop: threading.Event) -> None:
+    def live(self, stop: SignalFlag) -> None:
         """Run until `stop` is set."""
 
     def destroy_node(self) -> None:
@@ -101,7 +104,7 @@ class StopSignals:
 
     def __init__(self) -> None:
         """Take the signals over; until `begin` they also raise KeyboardInterrupt, once."""
-        self.stop = threading.Event()
+        self.stop = SignalFlag()
         self._starting = True
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._handle)
@@ -129,6 +132,9 @@ def run_node(make_node: Callable[[], Node], args: Sequence[str] | None = None) -
         Exit code: 0 after a signal, 1 where the node could not start, with the reason on stderr.
     """
     signals = StopSignals()
+    if sys.stderr is None:
+        # Closed by whoever started this; the executor insists on one to dump crashes to.
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - open until the process ends
     # No `with rclpy.init(...)`: ROS 2 Jazzy has none.
     try:
         try:

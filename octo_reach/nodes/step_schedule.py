@@ -27,6 +27,7 @@ class StepSchedule:
         self.dropped = 0
         self.dropped_time = 0.0
         self._taken = 0
+        self._counted = 0
         self._latest = 0
         self.change(rate, catch_up)
 
@@ -58,6 +59,7 @@ class StepSchedule:
         jumped = self._origin is not None and now < self._latest
         self._origin = now
         self._taken = 0
+        self._counted = 0
         self._latest = now
         return jumped
 
@@ -76,7 +78,10 @@ class StepSchedule:
         self._latest = now
         behind = self._due(now)
         # What was due before the last tick could have been taken then.
-        self.missed += max(0, (self._due(now - tick) if tick > 0 else behind) - 1)
+        late = self._taken + (self._due(now - tick) if tick > 0 else behind) - 1
+        # Steps may still be owed from the last look: they were counted then.
+        self.missed += max(0, late - max(self._taken, self._counted))
+        self._counted = max(self._counted, late)
         if behind > self._limit:
             self.dropped += behind - self._limit
             self.dropped_time += (behind - self._limit) * self.period

@@ -456,7 +456,7 @@ def controller_settings(planners: Sequence[str]) -> tuple[Setting, ...]:
             choices=tuple(planners),
         ),
         *fields,
-        Setting("rate", REAL, UPDATE_RATE, "Steps a second", "Hz", 1.0, 1000.0),
+        Setting("rate", REAL, UPDATE_RATE, "Steps a second", "Hz", 5.0, 1000.0),
         Setting(
             "catch_up",
             REAL,

@@ -104,6 +104,15 @@ class ArmFeed:
         """
         return tuple(arm for arm in self.heard_arms if self.age(arm, now) > patience)
 
+    def forgive(self, now: float) -> None:
+        """Hold no silence so far against any arm: it was the listener who did not listen.
+
+        Args:
+            now: time, s.
+        """
+        for feed in self._feeds.values():
+            feed.received = now
+
     def note_publishers(self, arm: int, count: int, now: float) -> None:
         """Note how many nodes there are that could move an arm.
 

@@ -210,6 +210,32 @@ class Stage:
         """What was heard of /diagnostics since this was first asked for."""
         return self._recorder("diagnostics", self.probe.listen_to_diagnostics)
 
+    def fresh_joint_states(self) -> JointState:
+        """Wait for joint states of now or later: what was done before counts in them.
+
+        What was heard last may be older than it looks where the machine is busy.
+        """
+        now = self.probe.node.get_clock().now().nanoseconds
+        return self.joint_states.wait_for(
+            lambda message: stamp_of(message) >= now, "joint states of now"
+        )
+
+    def still_joint_states(self) -> JointState:
+        """Wait for joint states of an arm whose time stands: their stamp stays the same."""
+        self.joint_states.clear()
+        self.joint_states.wait_for(
+            lambda message: (
+                [stamp_of(m) for m in self.joint_states.messages][-2:] == [stamp_of(message)] * 2
+            ),
+            "joint states that stay",
+        )
+        return self.joint_states.latest
+
+    def wait_for_fresh_states(self) -> None:
+        """Wait for arm_states of now or later."""
+        now = self.probe.node.get_clock().now().nanoseconds
+        self.states.wait_for(lambda message: stamp_of(message) >= now, "arm_states of now")
+
     def _recorder(self, name: str, listen: Callable[[], Recorder[Any]]) -> Recorder[Any]:
         if name not in self._recorders:
             self._recorders[name] = listen()

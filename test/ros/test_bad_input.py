@@ -342,7 +342,7 @@ def test_very_many_objects_and_an_enormous_one_are_survived(running, home, watch
 
 
 def test_an_arm_buried_in_an_obstacle_is_blocked_and_goes_on_when_it_is_gone(running, home, watch):
-    angles = angles_of(running.joint_states.wait_for_next(), 1)
+    angles = angles_of(running.fresh_joint_states(), 1)
     middle = joints_of(angles, base_of(1))[SEGMENTS // 2]
     running.probe.send("objects", message_of(marker_of(position=middle, radius=5.0)), qos=VOLATILE)
     running.wait_for_state("Blocked")
@@ -366,7 +366,7 @@ def test_proposals_that_are_none_are_rejected_and_counted(running, home, watch):
     zeros = [0.0] * SEGMENTS
     (result,) = running.probe.set_parameters(CONTROLLER, planner="external")
     assert result.successful
-    pose = list(running.joint_states.wait_for_next(3).position)
+    pose = list(running.fresh_joint_states().position)
     running.probe.send(
         "arm_1/joint_proposal",
         proposal(names, [NAN, *zeros[1:]]),
@@ -385,7 +385,7 @@ def test_proposals_that_are_none_are_rejected_and_counted(running, home, watch):
         proposal([], []),
     )
     watch.expect(wrong_joint_names=5)
-    assert list(running.joint_states.wait_for_next(3).position) == pose
+    assert list(running.fresh_joint_states().position) == pose
     report = running.report()
     assert report.planner_note == "waiting for a joint proposal"
     (result,) = running.probe.set_parameters(CONTROLLER, planner="neighbour")

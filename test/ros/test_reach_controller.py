@@ -117,6 +117,7 @@ def arms(running) -> Stage:
         x, y = base_of(arm)
         running.wait_for_target(x + 0.05, y + 0.15, arm)
     probe.trigger("reach_controller/reset")
+    running.wait_for_fresh_states()
     return running
 
 
@@ -325,11 +326,11 @@ def test_a_target_changes_where_the_arm_goes(arms):
     arms.send(1, 0.15, 0.1)
     arms.wait_for_target(0.15, 0.1)
     arms.wait_for_state("Reached")
-    assert math.dist(tip_of(arms.joint_states.wait_for_next(), 1), (0.15, 0.1)) <= 0.0021
+    assert math.dist(tip_of(arms.fresh_joint_states(), 1), (0.15, 0.1)) <= 0.0021
     arms.send(1, -0.1, 0.15)
     arms.wait_for_target(-0.1, 0.15)
     arms.wait_for_state("Reached")
-    assert math.dist(tip_of(arms.joint_states.wait_for_next(), 1), (-0.1, 0.15)) <= 0.0021
+    assert math.dist(tip_of(arms.fresh_joint_states(), 1), (-0.1, 0.15)) <= 0.0021
     # The other one has not been sent anywhere.
     x, y = base_of(3)
     assert arms.report(3).target == pytest.approx((x + 0.05, y + 0.15))
@@ -344,7 +345,7 @@ def test_a_target_pose_does_the_same_for_its_arm(arms):
     arms.probe.send("arm_3/target_pose", message)
     arms.wait_for_target(x - 0.1, y + 0.12, 3)
     arms.wait_for_state("Reached", 3)
-    assert math.dist(tip_of(arms.joint_states.wait_for_next(), 3), (x - 0.1, y + 0.12)) <= 0.0021
+    assert math.dist(tip_of(arms.fresh_joint_states(), 3), (x - 0.1, y + 0.12)) <= 0.0021
 
 
 def test_an_empty_frame_is_the_world_and_z_is_ignored(arms):
@@ -385,7 +386,7 @@ def test_contacts_are_points_where_segments_touch_objects(arms):
     clouds.wait_for()
     arms.probe.trigger("reach_controller/reset")
     arms.probe.set_flag("reach_controller/pause", True)
-    state = arms.joint_states.wait_for_next(2)
+    state = arms.still_joint_states()
     joints = {arm: joints_of(angles_of(state, arm), base_of(arm)) for arm in ARMS}
     things = [
         WorldObject(4, HAZARD, (joints[1][7][0] + 0.004, joints[1][7][1]), 0.01),
@@ -437,7 +438,7 @@ def test_a_grasp_is_claimed_in_the_frame_of_the_segment_and_a_release_says_so(ar
     arms.send(1, 0.1, 0.12)
     arms.wait_for_state("Reached")
     arms.probe.trigger("arm_1/idle")
-    x, y = tip_of(arms.joint_states.wait_for_next(), 1)
+    x, y = tip_of(arms.fresh_joint_states(), 1)
     arms.place(WorldObject(7, FOOD, (x, y), 0.012))
     arms.send(1, -0.1, 0.1)
     arms.wait_for_state("Grasping")
@@ -451,7 +452,7 @@ def test_a_grasp_is_claimed_in_the_frame_of_the_segment_and_a_release_says_so(ar
     assert marker.frame_locked and marker.color.a == 1.0
     assert marker.header.frame_id == f"arm_1/segment_{claim.holder[1]}"
     # The offset puts the object where it is, seen from that segment.
-    angles = angles_of(arms.joint_states.wait_for_next(), 1)
+    angles = angles_of(arms.fresh_joint_states(), 1)
     segment = claim.holder[1]
     origin = joints_of(angles, base_of(1))[segment]
     there = position_in_world(claim.position, origin, sum(angles[:segment]))
@@ -472,7 +473,7 @@ def test_a_grasp_is_claimed_in_the_frame_of_the_segment_and_a_release_says_so(ar
     message = grasps.wait_for(lambda m: any(marker.action == Marker.DELETE for marker in m.markers))
     (release,) = grasps_from_markers("grasps", message)
     assert (release.action, release.kind, release.number) == (DELETE, FOOD, 7)
-    angles = angles_of(arms.joint_states.wait_for_next(2), 1)
+    angles = angles_of(arms.fresh_joint_states(), 1)
     origin = joints_of(angles, base_of(1))[segment]
     there = position_in_world(claim.position, origin, sum(angles[:segment]))
     assert release.position == pytest.approx(there, abs=1e-6)
@@ -486,26 +487,30 @@ def test_a_grasp_is_claimed_in_the_frame_of_the_segment_and_a_release_says_so(ar
 
 
 def test_a_refused_claim_makes_the_arm_let_go_and_say_so(arms):
-    grasps = arms.probe.listen_latched(MarkerArray, "grasps")
     arms.probe.trigger("arm_3/idle")
-    x, y = tip_of(arms.joint_states.wait_for_next(2), 3)
+    x, y = tip_of(arms.fresh_joint_states(), 3)
     food = WorldObject(8, FOOD, (x, y), 0.012)
     arms.place(food)
-    grasps.clear()
     base_x, base_y = base_of(3)
+    since = arms.states.count
     arms.send(3, base_x - 0.1, base_y + 0.1)
-    grasps.wait_for(lambda message: any(m.action == Marker.ADD for m in message.markers))
-    arms.send(3, base_x - 0.1, base_y + 0.1)
+    arms.wait_for_report(lambda report: report.object == 8, "holds the food", 3, since)
+
     # Nobody grants it: the object is reported to lie where it was, as if nothing had been said.
-    begun = time.monotonic()
-    while not any((m.action, m.id) == (Marker.DELETE, 8) for m in grasps.latest.markers):
-        assert time.monotonic() - begun < 5.0
+    def has_let_go():
         arms.place(food)
         arms.probe.spin_for(0.02)
-    passed = time.monotonic() - begun
-    assert 0.15 < passed < 2.0, "the answer counts after the grace, and not before"
-    report = arms.wait_for_report(lambda report: report.object is None, "holds nothing", 3)
-    assert report.state in ("Idle", "Contact")
+        return arms.report(3).object is None
+
+    arms.probe.wait_until(has_let_go, "arm 3 lets go")
+    held = [m for m in arms.states.messages if arm_reports(m)[3].object == 8]
+    free = [m for m in arms.states.messages if stamp_of(m) > stamp_of(held[-1])]
+    # The answer counts after the grace, and not before. Stamps may be late by a tenth of a second.
+    assert 0.14e9 < stamp_of(free[0]) - stamp_of(held[0]) < 2e9
+    assert arms.report(3).state in ("Idle", "Contact")
+    grasps = arms.probe.listen_latched(MarkerArray, "grasps")
+    released = {(m.action, m.ns, m.id) for m in grasps.wait_for().markers}
+    assert (Marker.DELETE, "food", 8) in released
     arms.probe.stop_listening(grasps)
 
 
@@ -516,7 +521,7 @@ def test_a_pause_stops_the_arms_and_they_say_that_they_are_still_there(arms):
     answer = arms.probe.set_flag("reach_controller/pause", True)
     assert answer.success and answer.message == "paused"
     heard = arms.joint_states
-    first = heard.wait_for_next(2)
+    first = arms.still_joint_states()
     heard.wait_for_next(4)
     last = heard.latest
     assert list(last.position) == list(first.position)
@@ -540,7 +545,7 @@ def test_a_step_is_one_step_and_only_while_paused(arms):
     assert answer.message == "not paused: steps are taken as time goes by"
     arms.probe.set_flag("reach_controller/pause", True)
     heard = arms.joint_states
-    before = heard.wait_for_next(2)
+    before = arms.still_joint_states()
     taken = []
     for _ in range(5):
         stamp = stamp_of(heard.latest)
@@ -576,9 +581,9 @@ def test_one_arm_is_reset_or_idle_without_the_other(arms):
     updates = arms.report(3).updates
     assert arms.probe.trigger("arm_1/idle").message == "arm_1 is idle"
     arms.wait_for_state("Idle", 1)
-    pose = angles_of(arms.joint_states.wait_for_next(), 1)
+    pose = angles_of(arms.fresh_joint_states(), 1)
     assert arms.probe.trigger("arm_1/reset").message == "arm_1 is in its starting pose"
-    moved = angles_of(arms.joint_states.wait_for_next(3), 1)
+    moved = angles_of(arms.fresh_joint_states(), 1)
     assert np.abs(np.array(moved) - np.array(pose)).max() > 0.01
     # Idle it stays, so it does not go back.
     assert angles_of(arms.joint_states.wait_for_next(30), 1) == moved
@@ -622,7 +627,7 @@ def test_switching_the_planner_makes_no_jump(arms):
 def test_an_external_planner_without_proposals_holds_and_says_so(arms):
     report = set_planner(arms, "external")
     assert report.planner_note == "waiting for a joint proposal"
-    first = arms.joint_states.wait_for_next(2)
+    first = arms.fresh_joint_states()
     last = arms.joint_states.wait_for_next(30)
     assert list(first.position) == list(last.position)
 
@@ -630,7 +635,7 @@ def test_an_external_planner_without_proposals_holds_and_says_so(arms):
 def test_proposals_are_followed_at_the_speed_of_the_arm(arms):
     set_planner(arms, "external")
     heard = arms.joint_states
-    start = angles_of(heard.wait_for_next(), 1)
+    start = angles_of(arms.fresh_joint_states(), 1)
     wanted = [start[0] + 0.8] + [0.03 * place - 0.3 for place in range(1, SEGMENTS)]
     heard.clear()
     # By any order of the names, and by the bare ones.
@@ -654,7 +659,7 @@ def test_proposals_are_followed_at_the_speed_of_the_arm(arms):
 
 def test_proposals_stay_within_the_bend_limit(arms):
     set_planner(arms, "external")
-    start = angles_of(arms.joint_states.wait_for_next(), 1)
+    start = angles_of(arms.fresh_joint_states(), 1)
     wanted = [start[0]] + [3.0 if place % 2 else -3.0 for place in range(1, SEGMENTS)]
     follow(arms, wanted)
     limit = math.pi / 3
@@ -669,7 +674,7 @@ def test_proposals_stay_within_the_bend_limit(arms):
 def test_proposals_do_not_push_an_arm_through_an_obstacle(arms):
     set_planner(arms, "external")
     heard = arms.joint_states
-    angles = angles_of(heard.wait_for_next(), 1)
+    angles = angles_of(arms.fresh_joint_states(), 1)
     joints = joints_of(angles, base_of(1))
     # To the left of the middle of the arm, and the arm is to turn to the left.
     middle = joints[SEGMENTS // 2]
@@ -794,6 +799,7 @@ def test_the_turning_speed_changes_at_once_and_without_a_reset(arms):
     description.clear()
     (result,) = arms.probe.set_parameters(CONTROLLER, turning_speed=0.25)
     assert result.successful
+    arms.fresh_joint_states()
     heard.clear()
     heard.wait_for_next(30)
     speeds = [np.abs(message.velocity).max() for message in heard.messages]
@@ -811,9 +817,10 @@ def test_the_rate_changes_at_run_time(arms):
     heard = arms.joint_states
     (result,) = arms.probe.set_parameters(CONTROLLER, rate=50)
     assert result.successful
+    arms.fresh_joint_states()
     heard.clear()
     heard.wait_for_next(20)
-    stamps = [stamp_of(message) for message in heard.messages][-15:]
+    stamps = [stamp_of(message) for message in heard.messages]
     gaps = {later - earlier for earlier, later in itertools.pairwise(stamps)}
     assert gaps == {20_000_000}
     assert max(np.abs(message.velocity).max() for message in heard.messages) <= SPEED * (1 + 1e-9)
@@ -829,7 +836,7 @@ def test_another_geometry_resets_the_arm_and_describes_it_anew(arms):
         arm.parameters.segment_count for arm in arms_from_description(description.wait_for().data)
     ] == [SEGMENTS, SEGMENTS]
     arms.wait_for_state("Reached", 1)
-    pose = angles_of(arms.joint_states.wait_for_next(), 1)
+    pose = angles_of(arms.fresh_joint_states(), 1)
     description.clear()
     (result,) = arms.probe.set_parameters(CONTROLLER, arms__arm_3__segment_count=30)
     assert result.successful

@@ -229,12 +229,19 @@ def test_a_clock_that_jumps_ahead_is_caught_up_for_a_tenth_of_a_second(simulated
     assert dropped == pytest.approx(59.9, abs=0.02)
 
 
+def come_home(stage: Stage) -> None:
+    """Let time pass until the arm has reached its target."""
+    stage.probe.wait_until(
+        lambda: stage.clock.run(0.1, factor=4.0) or stage.report().state == "Reached",
+        "the arm reaches its target",
+    )
+    settle(stage, stage.clock)
+
+
 def start_a_grasp(stage: Stage) -> None:
     """Let the arm rest on a piece of food and begin to take it, far from being done."""
     clock = stage.clock
-    clock.run(2.0, factor=8.0)
-    stage.wait_for_state("Reached")
-    settle(stage, clock)
+    come_home(stage)
     stage.place(WorldObject(5, FOOD, tip_of(stage.joint_states.latest, 1), 0.012))
     while stage.report().state != "Grasping":
         clock.run(0.01)
@@ -315,8 +322,7 @@ def test_arms_hold_and_say_so_when_the_object_feed_is_too_old(simulated):
     simulated.place(far)
     simulated.wait_for_report(lambda report: not report.warning, "does not hold")
     probe.set_parameters(CONTROLLER, object_timeout=0.0)
-    clock.run(2.0, factor=8.0)
-    simulated.wait_for_state("Reached")
+    come_home(simulated)
 
 
 # Another clock

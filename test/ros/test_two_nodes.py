@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 
 import pytest
 from sensor_msgs.msg import JointState
@@ -143,7 +144,7 @@ def test_food_is_grasped_carried_and_laid_down_and_both_nodes_agree(pair):
     pair.send(1, *AWAY)
     pair.wait_for_state("Carrying")
     pair.wait_for_state("Holding")
-    pair.joint_states.wait_for_next(2)
+    pair.fresh_joint_states()
     # The destination was the meal's, and it is there.
     assert math.dist(place_of(pair, pair.objects.known[1]), AWAY) <= 0.0021
     assert pair.objects.known[1].position == held.position
@@ -200,7 +201,24 @@ def test_a_world_that_dies_and_returns_takes_nothing_out_of_a_hand(pair):
     assert pair.objects.known[2].position == STAYS
     assert pair.report().object == 1
     assert len(pair.brain.matching("lets go")) == said
+    pair.fresh_joint_states()
     assert math.dist(place_of(pair, pair.objects.known[1]), AWAY) <= 0.0021
+
+
+def test_a_world_that_stood_still_for_a_while_blames_nobody_for_the_silence(pair):
+    held = grasp(pair)
+    pair.world_node.process.send_signal(signal.SIGSTOP)
+    try:
+        # The arm speaks all the while, for longer than one may be silent.
+        until = stamp_of(pair.fresh_joint_states()) + 1_500_000_000
+        pair.joint_states.wait_for(lambda message: stamp_of(message) >= until, "time went by")
+    finally:
+        pair.world_node.process.send_signal(signal.SIGCONT)
+    pair.objects.known.clear()
+    pair.objects.wait_for_reports(60)
+    assert pair.objects.known[1].holder == held.holder
+    assert pair.report().object == 1
+    assert not pair.world_node.matching("nothing was heard of it")
 
 
 def test_a_controller_that_dies_while_it_carries_leaves_the_object_where_it_was(pair):
@@ -341,6 +359,7 @@ def test_time_from_the_world_stops_and_goes_on_with_everything_in_hand(stage):
     assert objects.holder() == 1
     stage.probe.set_flag("simulated_world/pause", False)
     stage.wait_for_state("Holding")
-    stage.joint_states.wait_for_next(2)
+    settled = stamp_of(stage.states.latest)
+    stage.joint_states.wait_for(lambda message: stamp_of(message) >= settled)
     assert math.dist(place_of(stage, objects.known[1]), AWAY) <= 0.0021
     assert not stage.process.matching("lets go")

@@ -65,6 +65,13 @@ def test_silence_counts_from_the_last_message(feed):
     assert feed.silent(11.9, 1.0) == ()
 
 
+def test_a_listener_that_did_not_listen_holds_no_silence_against_anyone(feed):
+    feed.hear({1: POSE}, 0.0, 10.0)
+    feed.forgive(15.0)
+    assert feed.silent(15.9, 1.0) == ()
+    assert feed.silent(16.1, 1.0) == (1,)
+
+
 def test_a_pose_is_another_controllers_only_after_a_pause_and_beyond_what_the_arm_can_turn(feed):
     feed.hear({1: POSE}, 0.0, 0.0)
     far = POSE + np.array([0.0, 0.9, 0.0, 0.0])

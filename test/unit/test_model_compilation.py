@@ -59,8 +59,18 @@ def test_without_numba_the_same_rules_run_and_it_is_said():
     assert state == compiled_state
 
 
+def test_where_numba_is_told_not_to_compile_the_same_rules_run_and_it_is_said():
+    compiled, lines, angles, state = run_apart("as installed", NUMBA_DISABLE_JIT="1")
+    assert compiled is False
+    assert len(lines) == 1
+    assert "switched off" in lines[0]
+    _, _, compiled_angles, compiled_state = run_apart("as installed")
+    assert angles == pytest.approx(compiled_angles, abs=1e-12)
+    assert state == compiled_state
+
+
 def test_without_numba_a_kernel_is_the_function_itself(monkeypatch):
-    monkeypatch.setattr(compilation, "numba", None)
+    monkeypatch.setattr(compilation, "COMPILED", False)
 
     def double(value):
         return 2 * value

@@ -429,3 +429,8 @@ def test_a_missing_extra_is_named_before_the_run(option, scene, monkeypatch, cap
     line = refusal(["simulate", scene, "--seconds", "1e8", option], capsys)
     assert "needs matplotlib" in line
     assert "pip install 'octo_reach[plot]'" in line
+
+
+def test_a_disk_that_is_full_is_named_in_one_line(scene, capsys):
+    line = refusal([*["simulate", scene, "--seconds", "1"], "--trace", "/dev/full"], capsys)
+    assert line == "octo-reach: --trace: /dev/full: No space left on device"

@@ -117,6 +117,21 @@ def test_what_becomes_due_while_steps_are_taken_waits_for_the_next_look():
     assert schedule.wait(EPOCH + round(2 * PERIOD)) == pytest.approx(1 / 120, abs=1e-8)
 
 
+def test_steps_that_are_still_owed_at_the_next_look_are_missed_only_once():
+    schedule = StepSchedule(120.0, 0.1)
+    schedule.look(EPOCH)
+    schedule.look(EPOCH + round(10 * PERIOD))
+    assert schedule.missed == 9
+    assert schedule.take() == EPOCH + round(PERIOD)
+    schedule.look(EPOCH + round(10.5 * PERIOD))
+    assert schedule.missed == 9
+    schedule.look(EPOCH + round(11.5 * PERIOD))
+    assert schedule.missed == 10
+    assert len(take_all(schedule)) == 10
+    schedule.look(EPOCH + round(12.5 * PERIOD))
+    assert schedule.missed == 10
+
+
 def test_a_clock_that_jumps_back_is_noticed_and_followed_from_there():
     schedule = StepSchedule(120.0, 0.1)
     schedule.look(EPOCH)
