@@ -17,6 +17,9 @@ from octo_reach.model.scene import ObjectKind, SceneObject
 from octo_reach.ros.frames import arm_name, position_in_world
 from octo_reach.ros.objects import ADD, DELETE, DELETE_ALL, ObjectChange
 
+HELD = (math.inf, math.inf)
+"""Place of an object in one of the octopus's own hands: the arm knows where that is."""
+
 
 @dataclass
 class ReportedObject:
@@ -60,6 +63,7 @@ class ReportedScene:
         self._reported: dict[int, ReportedObject] = {}
         self._owned: dict[int, int] = {}
         self._settled: dict[int, float] = {}
+        self._laid: dict[int, tuple[ObjectKind, float, tuple[float, float]]] | None = None
         self._next_expiry = math.inf
 
     def note_grips(self, now: float) -> None:
@@ -82,7 +86,6 @@ class ReportedScene:
             changes: what the message says, already checked.
             now: when it came, s on a steady clock.
         """
-        self.note_grips(now)
         for change in changes:
             if change.action == ADD:
                 self._add(change, now)
@@ -143,6 +146,7 @@ class ReportedScene:
 
     def _follow(self, now: float) -> None:
         """Make the octopus's objects the reported ones; arms let go of what they may not hold."""
+        self.note_grips(now)
         octopus = self._octopus
         for number, arm in octopus.owners.items():
             reason = self._reason_to_let_go(number, arm)
@@ -152,13 +156,20 @@ class ReportedScene:
                 self._owned.pop(number, None)
                 self._settled.pop(number, None)
                 self._say(f"{arm_name(arm)} lets go of object {number}: {reason}")
-        wanted = [
-            thing
-            for number in sorted(self._reported)
-            if (thing := self._placed(number, self._reported[number])) is not None
-        ]
-        if wanted != list(octopus.objects):
-            octopus.replace_objects(wanted)
+        wanted = {
+            number: (thing.kind, thing.radius, place)
+            for number, thing in sorted(self._reported.items())
+            if (place := self._place(number, thing)) is not None
+        }
+        # Most reports repeat the last one, many times a second.
+        if wanted != self._laid:
+            octopus.replace_objects(
+                SceneObject(
+                    number, kind, self._position(number) if place == HELD else place, radius
+                )
+                for number, (kind, radius, place) in wanted.items()
+            )
+            self._laid = wanted
         self.note_grips(now)
 
     def _reason_to_let_go(self, number: int, arm: int) -> str:
@@ -176,21 +187,25 @@ class ReportedScene:
             return f"it is reported to be held by {arm_name(thing.holder[0])}"
         return ""
 
-    def _placed(self, number: int, thing: ReportedObject) -> SceneObject | None:
-        """Give an object with its place in the world; None where that cannot be known."""
+    def _position(self, number: int) -> tuple[float, float]:
+        """Give where the octopus has an object, (x, y), m."""
+        objects = self._octopus.objects
+        return objects.at(objects.index_of(number)).position
+
+    def _place(self, number: int, thing: ReportedObject) -> tuple[float, float] | None:
+        """Give where in the world an object is, or `HELD`; None where that cannot be known."""
         octopus = self._octopus
-        unsettled = thing.received < self._settled.get(number, -math.inf)
-        if number in octopus.owners or (unsettled and number in octopus.objects):
-            # Ours, or let go so lately that the report may be older: the arm knows best.
-            position = octopus.objects.at(octopus.objects.index_of(number)).position
-        elif thing.holder is None:
-            position = thing.position
-        elif thing.holder[0] in octopus.numbers:
+        if number in self._owned:
+            return HELD
+        if thing.received < self._settled.get(number, -math.inf) and number in octopus.objects:
+            # Let go so lately that the report may be older: the arm knows best.
+            return self._position(number)
+        if thing.holder is None:
+            return thing.position
+        if thing.holder[0] in octopus.numbers:
             arm = octopus.arm(thing.holder[0])
             segment = min(thing.holder[1], len(arm.headings))
             x, y = arm.joints[segment].tolist()
-            position = position_in_world(thing.position, (x, y), float(arm.headings[segment - 1]))
-        else:
-            # In the hands of an arm of another node: where that is, only that node knows.
-            return None
-        return SceneObject(number, thing.kind, position, thing.radius)
+            return position_in_world(thing.position, (x, y), float(arm.headings[segment - 1]))
+        # In the hands of an arm of another node: where that is, only that node knows.
+        return None

@@ -546,6 +546,8 @@ def test_a_step_is_one_step_and_only_while_paused(arms):
     arms.probe.set_flag("reach_controller/pause", True)
     heard = arms.joint_states
     before = arms.still_joint_states()
+    arms.send(1, -0.15, 0.05)
+    arms.wait_for_target(-0.15, 0.05)
     taken = []
     for _ in range(5):
         stamp = stamp_of(heard.latest)
@@ -745,9 +747,9 @@ def test_every_parameter_is_described_with_its_unit_and_its_range(running):
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("rate", "fast", "a number between 1 and 1000 Hz"),
-        ("rate", 0.0, "Min: 1.0, Max: 1000.0"),
-        ("rate", math.nan, "Min: 1.0, Max: 1000.0"),
+        ("rate", "fast", "a number between 5 and 1000 Hz"),
+        ("rate", 0.0, "Min: 5.0, Max: 1000.0"),
+        ("rate", math.nan, "Min: 5.0, Max: 1000.0"),
         ("turning_speed", -1.0, "Min: 0.0"),
         ("turning_speed", 0.0, "a number above 0 and at most 1000 rad/s"),
         ("turning_speed", True, "a number above 0 and at most 1000 rad/s"),
@@ -884,7 +886,7 @@ def test_wrong_values_at_the_start_are_said_and_the_defaults_kept(stage):
         arguments=arguments,
     )
     for line in (
-        "parameter rate must be a number between 1 and 1000 Hz, got 'fast'; 120.0 is kept",
+        "parameter rate must be a number between 5 and 1000 Hz, got 'fast'; 120.0 is kept",
         "parameter planner must be one of neighbour, external, got 'magic'; 'neighbour' is kept",
         "parameter markers_rate must be a number between 0 and 240 Hz, got -1.0; 30.0 is kept",
         "parameter maximum_bend must be a number above 0 and at most 3.14159265 rad,"

@@ -271,3 +271,15 @@ def test_an_obstacle_beside_any_segment_of_a_long_chain_is_seen(segment):
     chain.steered[:] = False
     chain.turn([(LENGTH * (i + 1), 0.0) for i in range(30)])
     assert chain.steered[segment]
+
+
+def test_the_first_segment_of_a_long_chain_sees_what_lies_behind_it():
+    # It looks back to x = -30, and the early-warning circle reaches from there to the centre.
+    chain = Chain([0.0] * 9, [(-45.0, 0.0, 5.0)])
+    chain.requests[1] = (-90.0, 0.0)
+    chain.exchange((90.0, 0.0))
+    assert chain.steered[0]
+    chain = Chain([0.0] * 9, [(-47.0, 0.0, 5.0)])
+    chain.requests[1] = (-90.0, 0.0)
+    chain.exchange((90.0, 0.0))
+    assert not chain.steered[0]

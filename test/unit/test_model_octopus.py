@@ -605,6 +605,23 @@ def test_a_planner_starts_anew_with_every_assignment_and_reset():
     assert counts == [1, 2, 3, 4, 5, 5]
 
 
+@pytest.mark.parametrize("planned", [1, 2, 3])
+def test_a_planner_of_any_arm_is_asked_and_the_others_follow_their_own_rules(planned):
+    placements = [ArmPlacement(n, ArmParameters(6, 10.0), target=FAR) for n in (1, 2, 3)]
+    octopus = Octopus(placements, PIXEL, {planned: Counting()})
+    before = [arm.angles.copy() for arm in octopus.arms]
+    run(octopus, 3)
+    moved = [
+        arm.number
+        for arm, angles in zip(octopus.arms, before, strict=True)
+        if arm.angles.tobytes() != angles.tobytes()
+    ]
+    assert moved == [number for number in (1, 2, 3) if number != planned]
+    octopus.set_planner(planned, None)
+    run(octopus, 1)
+    assert octopus.arm(planned).angles.tobytes() != before[planned - 1].tobytes()
+
+
 def test_a_planner_can_be_changed_on_the_way():
     octopus = one_arm()
     run(octopus, 10)

@@ -210,12 +210,12 @@ def test_an_integer_where_a_float_is_meant_is_taken_as_a_float(make_node):
 @pytest.mark.parametrize(
     ("name", "text", "value", "rule"),
     [
-        ("rate", "fast", "'fast'", "between 1 and 1000 Hz"),
-        ("rate", "0", "0", "between 1 and 1000 Hz"),
-        ("rate", "1e9", "1000000000.0", "between 1 and 1000 Hz"),
-        ("rate", ".nan", "nan", "between 1 and 1000 Hz"),
-        ("rate", "[60.0]", "[60.0]", "between 1 and 1000 Hz"),
-        ("rate", "true", "True", "between 1 and 1000 Hz"),
+        ("rate", "fast", "'fast'", "between 5 and 1000 Hz"),
+        ("rate", "0", "0", "between 5 and 1000 Hz"),
+        ("rate", "1e9", "1000000000.0", "between 5 and 1000 Hz"),
+        ("rate", ".nan", "nan", "between 5 and 1000 Hz"),
+        ("rate", "[60.0]", "[60.0]", "between 5 and 1000 Hz"),
+        ("rate", "true", "True", "between 5 and 1000 Hz"),
         ("scene", "7", "7", "a text"),
         ("planner", "magic", "'magic'", "one of neighbour, external"),
         ("segment_count", "1", "1", "an integer between 2 and 100"),
@@ -293,8 +293,8 @@ def test_a_change_is_taken_told_and_explicit(make_node):
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("rate", "fast", ("rate", "'fast'", "between 1 and 1000 Hz")),
-        ("rate", True, ("rate", "True", "between 1 and 1000 Hz")),
+        ("rate", "fast", ("rate", "'fast'", "between 5 and 1000 Hz")),
+        ("rate", True, ("rate", "True", "between 5 and 1000 Hz")),
         ("rate", 0, ("rate", "0", "1")),
         ("rate", 1e9, ("rate", "1000000000", "1000")),
         ("rate", math.nan, ("rate", "nan")),
