@@ -28,6 +28,8 @@ EXTRAS = {
         "transforms3d>=0.4.1",
     ],
     "fast": ["numba>=0.58"],
+    "cluster": ["dask[distributed]>=2024.1"],
+    "parquet": ["pyarrow>=17"],
     "plot": ["matplotlib>=3.6", "pillow>=10"],
     "test": [
         "hypothesis>=6.98",

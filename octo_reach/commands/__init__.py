@@ -33,5 +33,5 @@ def require_extra(what: str, extra: str, modules: Iterable[str]) -> None:
             name = error.name or module
             raise CommandError(
                 f"{what} needs {name}, which is not installed here:"
-                f" pip install 'octo_reach[{extra}]'"
+                f" it comes with the extra {extra}, in a checkout: pip install '.[{extra}]'"
             ) from None

@@ -37,7 +37,7 @@ def require_ros(what: str) -> None:
     except ImportError as error:
         if error.name == client:
             raise CommandError(
-                f"{what} needs ROS 2: pip install 'octo_reach[ros]', or source an installed ROS 2"
+                f"{what} needs ROS 2: pip install '.[ros]', or source an installed ROS 2"
             ) from None
         raise CommandError(f"{what} cannot load {client}: {error}") from None
     require_extra(what, "ros", MODULES)

@@ -91,5 +91,8 @@ def entry_point(kernel: Kernel, *arguments: Any) -> Kernel:
 
 def is_cached(kernel: Callable[..., Any]) -> bool:
     """Tell whether code of a kernel that an earlier process compiled lies ready."""
+    if not COMPILED or not _FOLDER:
+        return False
     name = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}"
-    return bool(_FOLDER) and any(Path(_FOLDER).rglob(f"{name}-*.nbi"))
+    # The folder may serve several copies of this source; each has a part of its own.
+    return any(Path(cast(Any, kernel).stats.cache_path).glob(f"{name}-*.nbi"))

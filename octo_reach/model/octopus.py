@@ -168,6 +168,15 @@ class Arm:
         return self._view(self._octopus._destinations[self.index])
 
     @property
+    def aim(self) -> Floats:
+        """Where the arm was sent, shape (2,): while it holds something, its destination.
+
+        For people: while the arm carries, the target of its tip lies beside where they sent it.
+        """
+        held = self._octopus._arms["held"][self.index] != NOTHING
+        return self.destination if held else self.target
+
+    @property
     def requests(self) -> Floats:
         """Attachment each segment asks its neighbour for, shape (N, 2), in the scene's unit."""
         return self._view(self._octopus._requests[self.index, : self._count])
@@ -263,10 +272,12 @@ class Arm:
 
     @property
     def tip_error(self) -> float:
-        """Distance of the tip from its target, and so of a carried object from its destination."""
-        x, y = self.tip.tolist()
-        target_x, target_y = self.target.tolist()
-        return math.hypot(target_x - x, target_y - y)
+        """Distance of the tip from its target, or of a held object from its destination."""
+        octopus = self._octopus
+        held = int(octopus._arms["held"][self.index])
+        if held == NOTHING:
+            return math.dist(self.tip.tolist(), self.target.tolist())
+        return math.dist(octopus._places[held].tolist(), self.destination.tolist())
 
     def contacts(self) -> ContactReadings:
         """What this arm's segments touch."""

@@ -14,17 +14,30 @@ from types import FrameType
 def reach_controller() -> int:
     """Run the reach controller; give the exit code."""
     _end_quietly()
-    from octo_reach.nodes.reach_controller import main
-
+    try:
+        from octo_reach.nodes.reach_controller import main
+    except ModuleNotFoundError as error:
+        return _say_missing(error)
     return main()
 
 
 def simulated_world() -> int:
     """Run the simulated world; give the exit code."""
     _end_quietly()
-    from octo_reach.nodes.simulated_world import main
-
+    try:
+        from octo_reach.nodes.simulated_world import main
+    except ModuleNotFoundError as error:
+        return _say_missing(error)
     return main()
+
+
+def _say_missing(error: ModuleNotFoundError) -> int:
+    print(
+        f"a node needs {error.name}, which is not installed here: source a ROS 2 installation,"
+        " or take the extra ros, in a checkout: pip install '.[ros]'",
+        file=sys.stderr,
+    )
+    return 1
 
 
 def _end_quietly() -> None:

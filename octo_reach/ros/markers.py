@@ -60,7 +60,7 @@ class _ArmSet:
             _paint(self.strip, state_colour(state))
         joints = arm.joints
         _write_points(self.strip.points, joints)
-        self.target.pose.position.x, self.target.pose.position.y = arm.target.tolist()
+        self.target.pose.position.x, self.target.pose.position.y = arm.aim.tolist()
         self.target.action = Marker.ADD if arm.active else Marker.DELETE
         # Only the neighbour rules send requests and steer; other planners leave both as they were.
         neighbours = arm.active and arm.planner_name == NEIGHBOUR

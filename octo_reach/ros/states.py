@@ -124,7 +124,7 @@ def _empty_status(number: int) -> DiagnosticStatus:
 def _fill_status(status: DiagnosticStatus, arm: Arm, warning: str) -> None:
     state = arm.state
     grip = arm.grip
-    target_x, target_y = arm.target.tolist()
+    target_x, target_y = arm.aim.tolist()
     warns = bool(warning) or state in WARNING_STATES
     status.level = DiagnosticStatus.WARN if warns else DiagnosticStatus.OK
     status.message = state

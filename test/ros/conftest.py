@@ -14,7 +14,7 @@ try:
     import rclpy
 except ImportError:
     collect_ignore_glob = ["test_*.py"]
-    MISSING = "test/ros is left out: rclpy is not installed (pip install 'octo_reach[ros]')"
+    MISSING = "test/ros is left out: rclpy is not installed (pip install '.[ros]')"
 else:
     from harness import NodeStarter, Probe, own_domain, own_environment
     from stage import Stage

@@ -1,6 +1,6 @@
 """The arrows between the folders of the package: imports run down only.
 
-    cli -> commands -> nodes -> {planners, ros, scenes, pictures, benchmarks} -> model
+    cli -> commands -> nodes -> {planners, ros, scenes, pictures, benchmarks, batch} -> model
 
 An import inside a function is an import all the same.
 """
@@ -27,6 +27,7 @@ ALLOWED = {
     "plants": {"model"},
     "ros": {"model"},
     "scenes": {"installation", "model", "planners"},
+    "batch": {"model", "planners", "scenes"},
     "pictures": {"installation", "model", "planners", "scenes"},
     "benchmarks": {"installation", "model", "planners", "scenes"},
     "nodes": {
@@ -40,7 +41,7 @@ ALLOWED = {
         "scenes",
     },
 }
-ALLOWED["commands"] = {*ALLOWED["nodes"], "nodes"}
+ALLOWED["commands"] = {*ALLOWED["nodes"], "batch", "nodes"}
 ALLOWED["cli"] = {*ALLOWED["commands"], "commands"}
 
 ROS_PACKAGES = {

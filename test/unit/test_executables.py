@@ -20,6 +20,21 @@ sys.exit(executables.{executable}())
 
 
 @pytest.mark.parametrize("executable", ["reach_controller", "simulated_world"])
+def test_without_ros_an_executable_says_what_is_missing_in_one_line(executable):
+    code = f"""
+import sys
+sys.modules["rclpy"] = sys.modules["builtin_interfaces"] = None
+from octo_reach.nodes import executables
+sys.exit(executables.{executable}())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert "is not installed here" in line
+    assert "pip install '.[ros]'" in line
+
+
+@pytest.mark.parametrize("executable", ["reach_controller", "simulated_world"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_while_the_node_is_still_imported_ends_it_quietly(executable, number):
     process = subprocess.Popen(

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from octo_reach.model import compilation
-from octo_reach.model.octopus import compile_kernels
-from octo_reach.model.reach import update_all
 
 RUN = """
 import json
@@ -120,21 +118,8 @@ def test_where_no_folder_can_be_made_nothing_is_kept(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(not compilation.COMPILED, reason="numba is not installed")
-def test_compiled_code_is_said_to_be_ready_only_where_it_lies(tmp_path, monkeypatch):
-    monkeypatch.setattr(compilation, "_FOLDER", str(tmp_path))
-    (tmp_path / "reach.update_arms-1.py311.nbi").write_text("")
-    assert not compilation.is_cached(update_all)
-    (tmp_path / "reach.update_all-1.py311.nbi").write_text("")
-    assert compilation.is_cached(update_all)
-
-
-@pytest.mark.skipif(not compilation.COMPILED, reason="numba is not installed")
-def test_a_first_compilation_is_announced_and_a_later_one_is_not(tmp_path, monkeypatch):
-    lines: list[str] = []
-    monkeypatch.setattr(compilation, "_FOLDER", str(tmp_path))
-    compile_kernels(lines.append)
-    assert len(lines) == 1
-    assert "compiling" in lines[0]
-    (tmp_path / "reach.update_all-1.py311.nbi").write_text("")
-    compile_kernels(lines.append)
-    assert len(lines) == 1
+def test_a_first_compilation_is_announced_and_a_later_one_is_not(tmp_path):
+    lines = [run_apart("as installed", XDG_CACHE_HOME=str(tmp_path))[1] for _ in range(2)]
+    assert len(lines[0]) == 1
+    assert "compiling" in lines[0][0]
+    assert lines[1] == []

@@ -91,6 +91,6 @@ def test_without_ros_one_line_says_what_to_install(words, monkeypatch, capsys):
 
     assert main(words) == 2
     assert capsys.readouterr().err == (
-        f"octo-reach: octo-reach {words[0]} needs ROS 2: pip install 'octo_reach[ros]', or source"
+        f"octo-reach: octo-reach {words[0]} needs ROS 2: pip install '.[ros]', or source"
         " an installed ROS 2\n"
     )

@@ -428,7 +428,7 @@ def test_a_missing_extra_is_named_before_the_run(option, scene, monkeypatch, cap
     monkeypatch.chdir(tmp_path)
     line = refusal(["simulate", scene, "--seconds", "1e8", option], capsys)
     assert "needs matplotlib" in line
-    assert "pip install 'octo_reach[plot]'" in line
+    assert "pip install '.[plot]'" in line
 
 
 def test_a_disk_that_is_full_is_named_in_one_line(scene, capsys):
