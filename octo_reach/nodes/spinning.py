@@ -7,6 +7,7 @@ context that a signal handler shut down under it.
 
 from __future__ import annotations
 
+import gc
 import inspect
 import os
 import signal
@@ -135,6 +136,7 @@ def run_node(make_node: Callable[[], Node], args: Sequence[str] | None = None) -
     if sys.stderr is None:
         # Closed by whoever started this; the executor insists on one to dump crashes to.
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - open until the process ends
+    node: Any = None
     # No `with rclpy.init(...)`: ROS 2 Jazzy has none.
     try:
         try:
@@ -144,9 +146,13 @@ def run_node(make_node: Callable[[], Node], args: Sequence[str] | None = None) -
             return 0
         except (ValueError, OSError, RuntimeError) as failure:
             print(f"cannot start: {failure}", file=sys.stderr, flush=True)
-            return 1
         finally:
             signals.begin()
+        if node is None:
+            # What was half made is taken apart while the context it belongs to is still there; at
+            # the end of the process that has crashed.
+            gc.collect()
+            return 1
         try:
             with BackgroundSpinner(node):
                 node.live(signals.stop)

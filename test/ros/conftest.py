@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from octo_reach.model.octopus import compile_kernels
+
 try:
     import rclpy
 except ImportError:
@@ -46,6 +48,8 @@ def pytest_collection_modifyitems(items) -> None:
 @pytest.fixture(scope="session")
 def ros_context(tmp_path_factory):
     """The context of the session's probes, in a domain nobody else has."""
+    # Now, or on a new machine the first node would take longer to start than any test waits.
+    compile_kernels()
     with own_domain() as domain:
         environment = own_environment(domain, tmp_path_factory.mktemp("log"))
         before = {name: os.environ.get(name) for name in environment}
