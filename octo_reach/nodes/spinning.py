@@ -104,22 +104,37 @@ class StopSignals:
     """
 
     def __init__(self) -> None:
-        """Take the signals over; until `begin` they also raise KeyboardInterrupt, once."""
+        """Take the signals over; until `begin` they also raise KeyboardInterrupt."""
         self.stop = SignalFlag()
         self._starting = True
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
             signal.signal(number, self._handle)
 
     def begin(self) -> None:
         """From now on only set the flag: somebody looks at it."""
         self._starting = False
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         self.stop.set()
-        if self._starting:
-            # Nobody looks at the flag yet, and a first compilation takes its time.
-            self._starting = False
-            raise KeyboardInterrupt
+        if not self._starting:
+            return
+        # Nobody looks at the flag yet, and a first compilation takes its time. An exception may be
+        # swallowed where it is raised, so it is raised again before long.
+        if _is_in_callback(frame):
+            signal.setitimer(signal.ITIMER_REAL, 0.02)
+            return
+        signal.setitimer(signal.ITIMER_REAL, 0.25)
+        raise KeyboardInterrupt
+
+
+def _is_in_callback(frame: FrameType | None) -> bool:
+    """Tell whether the compiler is calling back just now: what is raised there is lost."""
+    while frame is not None:
+        if frame.f_code.co_name.startswith("_raw_object_cache"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def run_node(make_node: Callable[[], Node], args: Sequence[str] | None = None) -> int:

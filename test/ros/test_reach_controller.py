@@ -6,6 +6,8 @@ import itertools
 import math
 import re
 import signal
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -1041,3 +1043,32 @@ def test_a_signal_ends_a_start_that_is_under_way(stage, monkeypatch):
     assert code == 0, process.output
     assert passed < 2.0
     assert not process.matching("Traceback|cannot start|ready: ")
+
+
+IN_A_CALLBACK = """
+import os, signal, time
+from octo_reach.nodes.spinning import StopSignals
+
+signals = StopSignals()
+
+def _raw_object_cache_notify():
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(0.1)
+    print("callback done")
+
+try:
+    _raw_object_cache_notify()
+    time.sleep(10.0)
+    print("nothing came")
+except KeyboardInterrupt:
+    signals.begin()
+    print("interrupted")
+"""
+
+
+def test_a_signal_during_a_callback_of_the_compiler_interrupts_after_it(ros_context):
+    done = subprocess.run(
+        [sys.executable, "-c", IN_A_CALLBACK], capture_output=True, text=True, timeout=60
+    )
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == ["callback done", "interrupted"]
