@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import rclpy
 from builtin_interfaces.msg import Time
-from harness import Probe
+from harness import CEILING, Probe
+from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from visualization_msgs.msg import Marker, MarkerArray
@@ -81,6 +82,15 @@ class FakeController:
         self._joint_states.publish(message)
         if not self.paused:
             self.stamp += STEP
+
+    def wait_until_heard(self) -> None:
+        """Wait until the world has taken in the joint states that were published so far.
+
+        They are in its hands once it has acknowledged them, and its callbacks are called in the
+        order in which their messages were found, those of topics before those of services.
+        """
+        assert self._joint_states.wait_for_all_acked(Duration(seconds=CEILING))
+        self._probe.set_flag("simulated_world/pause", False)
 
     def publish_grasps(self, *markers: Marker) -> None:
         """Publish just these markers on `grasps`."""

@@ -231,11 +231,6 @@ class Stage:
         )
         return self.joint_states.latest
 
-    def wait_for_fresh_states(self) -> None:
-        """Wait for arm_states of now or later."""
-        now = self.probe.node.get_clock().now().nanoseconds
-        self.states.wait_for(lambda message: stamp_of(message) >= now, "arm_states of now")
-
     def _recorder(self, name: str, listen: Callable[[], Recorder[Any]]) -> Recorder[Any]:
         if name not in self._recorders:
             self._recorders[name] = listen()
@@ -292,9 +287,9 @@ class Stage:
         return self.wait_for_report(lambda report: report.state == state, state, number, since)
 
     def has_target(self, x: float, y: float, number: int = 1) -> bool:
-        """Tell whether arm_states said last that an arm has a target."""
+        """Tell whether arm_states said last that an arm has a target, to the digits it gives."""
         target = self.report(number).target if self.states.messages else None
-        return target is not None and math.dist(target, (x, y)) < 1e-5
+        return target is not None and [f"{v:.6g}" for v in target] == [f"{v:.6g}" for v in (x, y)]
 
     def wait_for_target(self, x: float, y: float, number: int = 1) -> ArmReport:
         """Wait until an arm has a target, or give its report at once where it has."""

@@ -189,15 +189,17 @@ def test_five_thousand_targets_at_once_leave_the_last_one_and_lose_no_step(runni
     running.wait_for_state("Reached")
 
 
-def test_a_target_published_before_anybody_listened_is_not_waited_for(stage):
+def test_of_what_was_said_before_it_came_it_finds_latched_objects_and_no_targets(stage):
+    stage.place(WorldObject(3, HAZARD, HOME, 0.01), listeners=0)
     early = stage.probe.publisher(PointStamped, "arm_1/target")
     early.publish(point_message(-0.1, 0.1))
     latched = stage.probe.publisher(PointStamped, "arm_1/target", LATCHED)
     latched.publish(point_message(-0.12, 0.1))
     stage.controller(stage.write_scene(target=HOME))
     stage.wait_for_target(*HOME)
-    stage.wait_for_state("Reached")
-    # From now on both are heard, whatever they keep for late joiners.
+    stage.wait_for_state("Contact")
+    stage.probe.wait_until(lambda: known_objects(stage) == [3], "the hazard is felt")
+    # From now on targets are heard, whatever is kept of them for late joiners.
     for publisher, x in ((early, -0.1), (latched, -0.12)):
         stage.probe.wait_until(publisher.get_subscription_count, "the controller listens")
         publisher.publish(point_message(x, 0.1))
@@ -306,14 +308,7 @@ def test_a_volatile_publisher_is_heard_beside_a_latched_one_and_nothing_twice(ru
     assert running.process.matching("a publisher of objects is volatile: it is heard as well")
     for quality in (TRANSIENT_LOCAL, VOLATILE):
         running.probe.send("objects", message_of(marker_of(id=0)), qos=quality)
-        watch.expect(bad_id=1)
-
-
-def test_objects_that_were_there_before_the_controller_are_found(stage):
-    stage.place(WorldObject(3, HAZARD, HOME, 0.01), listeners=0)
-    stage.controller(stage.write_scene(target=HOME))
-    stage.wait_for_state("Contact")
-    assert known_objects(stage) == [3]
+    watch.expect(bad_id=2)
 
 
 def test_deletes_of_what_there_is_not_are_nothing(running, home, watch):
@@ -375,7 +370,6 @@ def test_proposals_that_are_none_are_rejected_and_counted(running, home, watch):
         proposal(names, zeros[1:]),
         proposal(names, zeros, velocity=[0.0]),
     )
-    watch.expect(not_finite=2, out_of_range=1, unequal_lengths=2)
     running.probe.send(
         "arm_1/joint_proposal",
         proposal(names[1:], zeros[1:]),
@@ -384,7 +378,7 @@ def test_proposals_that_are_none_are_rejected_and_counted(running, home, watch):
         proposal(joint_names(2, SEGMENTS), zeros),
         proposal([], []),
     )
-    watch.expect(wrong_joint_names=5)
+    watch.expect(not_finite=2, out_of_range=1, unequal_lengths=2, wrong_joint_names=5)
     assert list(running.fresh_joint_states().position) == pose
     report = running.report()
     assert report.planner_note == "waiting for a joint proposal"

