@@ -8,12 +8,13 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from octo_reach.commands import CommandError, require_extra
+from octo_reach.commands.progress import progress
 
 if TYPE_CHECKING:
     from octo_reach.model.octopus import Arm, Octopus
@@ -219,7 +220,7 @@ def _run(
 
     started = time.perf_counter()
     octopus: Octopus | None = None
-    with _progress("simulating", ticks) as advance:
+    with progress("simulating", ticks) as advance:
         for octopus in run_scene(document, ticks, planner):
             if trace is not None:
                 trace.write(octopus)
@@ -240,37 +241,11 @@ def _draw(arguments: argparse.Namespace, recording: Recording, title: str) -> No
         if arguments.animation is not None:
             from octo_reach.pictures.animation import save_animation
 
-            with _progress("drawing", len(recording.frames)) as advance:
+            with progress("drawing", len(recording.frames)) as advance:
                 save_animation(recording, arguments.animation, title, advance)
     except OSError as error:
         what = error.filename or "the picture"
         raise CommandError(f"{what}: {error.strerror or error}") from None
-
-
-@contextlib.contextmanager
-def _progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show a bar on the standard error where that is a terminal; it vanishes at the end."""
-    if not sys.stderr.isatty():
-        yield lambda done: None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(what, total=max(total, 1))
-        yield lambda done: progress.update(task, completed=done)
 
 
 # ---------------------------------------------------------------- the summary

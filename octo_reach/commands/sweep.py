@@ -14,6 +14,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from octo_reach.commands import CommandError, require_extra
+from octo_reach.commands.progress import progress
 
 if TYPE_CHECKING:
     from octo_reach.batch import Engine, Sweep
@@ -118,7 +119,7 @@ def execute(arguments: argparse.Namespace) -> int:
     engine = _engine(arguments, len(sweep.runs))
     started = time.perf_counter()
     try:
-        with _terminable(), _progress("sweeping", len(sweep.runs)) as report:
+        with _terminable(), progress("sweeping", len(sweep.runs), counted=True) as report:
             sweep.run(engine, report)
     except KeyboardInterrupt:
         with _undisturbed():
@@ -251,32 +252,6 @@ def _undisturbed() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-@contextlib.contextmanager
-def _progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show a bar on the standard error where that is a terminal; it vanishes at the end."""
-    if not sys.stderr.isatty():
-        yield lambda done: None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(what, total=total)
-        yield lambda done: progress.update(task, completed=done)
 
 
 # ---------------------------------------------------------------- the table

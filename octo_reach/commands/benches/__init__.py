@@ -1,0 +1,1 @@
+"""What `octo-reach bench` measures, a file a benchmark."""
