@@ -124,6 +124,11 @@ class Arm:
         return self._octopus._placements[self.index].parameters
 
     @property
+    def rules(self) -> ReachRules:
+        """Constants of the scene the arm lives in."""
+        return self._octopus.rules
+
+    @property
     def base(self) -> Floats:
         """Position of the base, shape (2,), in the scene's unit."""
         return self._view(self._octopus._bases[self.index])
@@ -236,6 +241,12 @@ class Arm:
         return "" if planner is None else planner.note
 
     @property
+    def planner_state(self) -> str:
+        """What the arm is doing, where its planner knows better than the model; else empty."""
+        planner = self._octopus._planners[self.index]
+        return "" if planner is None else planner.state
+
+    @property
     def grip(self) -> Grip | None:
         """The hold, or None."""
         arms = self._octopus._arms
@@ -250,6 +261,12 @@ class Arm:
                 float(arms["grip_across"][self.index]),
             ),
         )
+
+    @property
+    def grip_radius(self) -> float:
+        """Radius of the held object, in the scene's unit; 0 where nothing is held."""
+        held = int(self._octopus._arms["held"][self.index])
+        return 0.0 if held == NOTHING else float(self._octopus._things["radius"][held])
 
     @property
     def candidate(self) -> Candidate | None:
@@ -290,6 +307,8 @@ class Arm:
             return "Blocked"
         if self.active and self.avoiding:
             return "Avoiding"
+        if self.active and self.planner_state:
+            return self.planner_state
         if self._octopus._arms["held"][self.index] != NOTHING:
             if not self.active:
                 return "Holding"

@@ -25,9 +25,14 @@ if TYPE_CHECKING:
 class Planner(Protocol):
     """What proposes the joint angles of one arm.
 
+    A class that names this one as its base inherits the values given here, and has only to give
+    its name and `propose`.
+
     Attributes:
         name: what it is called in files, parameters and reports.
         note: what it has to say at the moment, for people; empty when all is well.
+        state: what the arm is doing, in a word or two, where the planner knows better than the
+            model, as "No way" where there is none; else empty.
         gated: True where a target that is blocked or already reached stops the arm without the
             planner being asked; False where the planner wants to be asked all the same.
         follows_neighbours: True only for the neighbour rules, which the octopus then runs compiled,
@@ -35,9 +40,10 @@ class Planner(Protocol):
     """
 
     name: str
-    note: str
-    gated: bool
-    follows_neighbours: bool
+    note: str = ""
+    state: str = ""
+    gated: bool = True
+    follows_neighbours: bool = False
 
     def propose(self, arm: Arm, target: Floats, obstacles: Floats, dt: float) -> Floats | None:
         """Propose joint angles for the next update.
@@ -56,7 +62,7 @@ class Planner(Protocol):
 
     def reset(self) -> None:
         """Forget what was planned: the pose was reset, or the assignment changed."""
-        ...
+        return
 
 
 @inlined

@@ -6,11 +6,12 @@ import numpy as np
 
 from octo_reach.model.geometry import Floats
 from octo_reach.model.octopus import Arm
+from octo_reach.model.reach import Planner
 
 WAITING = "waiting for a joint proposal"
 
 
-class ExternalPlanner:
+class ExternalPlanner(Planner):
     """Proposes what was offered last; holds the arm until something is.
 
     It is asked even where the target is blocked or reached: whoever offers the angles decides what
@@ -25,7 +26,6 @@ class ExternalPlanner:
 
     name = "external"
     gated = False
-    follows_neighbours = False
 
     def __init__(self) -> None:
         """Wait for a first offer."""

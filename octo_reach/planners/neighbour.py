@@ -7,11 +7,12 @@ import numpy as np
 from octo_reach.model.geometry import Floats
 from octo_reach.model.messages import exchange_requests, turn_towards_goals
 from octo_reach.model.octopus import Arm
+from octo_reach.model.reach import Planner
 from octo_reach.model.rules import ReachRules
 from octo_reach.model.state import LINK, Table, pairs_of
 
 
-class NeighbourPlanner:
+class NeighbourPlanner(Planner):
     """Proposes the turns the neighbour rules ask for.
 
     In an octopus the same rules run compiled for all such arms in one call; this class makes them
@@ -25,17 +26,15 @@ class NeighbourPlanner:
     """
 
     name = "neighbour"
-    gated = True
     follows_neighbours = True
 
     def __init__(self, rules: ReachRules | None = None) -> None:
         """Start with fresh requests.
 
         Args:
-            rules: constants of the scene; the pixel scene's where left out.
+            rules: constants to go by; those of the arm's scene where left out.
         """
-        self.note = ""
-        self._rules = (rules or ReachRules.pixel()).for_kernels()
+        self._rules = rules
         self._links: Table | None = None
 
     def propose(
@@ -59,6 +58,7 @@ class NeighbourPlanner:
         # The kernels only read these, but compiled code tells writable arrays from read-only ones.
         around = np.array(obstacles)
         nearby = np.empty_like(around)
+        rules = (self._rules or arm.rules).for_kernels()
         exchange_requests(
             float(target[0]),
             float(target[1]),
@@ -67,7 +67,7 @@ class NeighbourPlanner:
             bend,
             links,
             around,
-            self._rules,
+            rules,
             nearby,
         )
         turn_towards_goals(
@@ -78,7 +78,7 @@ class NeighbourPlanner:
             float(parameters.turning_speed),
             links,
             around,
-            self._rules,
+            rules,
             nearby,
         )
         proposed: Floats = links["proposed"][:count].copy()

@@ -12,6 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from octo_reach.model.octopus import Octopus
+from octo_reach.model.reach import Planner
 from octo_reach.model.rules import ReachRules
 from octo_reach.model.scene import ObjectKind, SceneObject
 from octo_reach.scenes import build_octopus, parse_scene
@@ -373,11 +374,8 @@ def all_stories(metres: bool | None = None) -> st.SearchStrategy[Story]:
     return st.one_of(stories(about=about, metres=metres) for about in moods)
 
 
-class Stubborn:
+class Stubborn(Planner):
     """A planner that asks for whatever it was told to, whether it makes sense or not."""
-
-    note = ""
-    follows_neighbours = False
 
     def __init__(self, wishes: list, gated: bool) -> None:
         self.name = "stubborn"

@@ -7,6 +7,7 @@ import pytest
 from octo_reach.model.arm import ArmParameters, ArmPlacement, default_target, initial_angles
 from octo_reach.model.grasping import Capture
 from octo_reach.model.octopus import Octopus, UnknownArmError, compile_kernels
+from octo_reach.model.reach import Planner
 from octo_reach.model.rules import ReachRules
 from octo_reach.model.scene import ObjectKind, SceneObject, UnknownObjectError
 
@@ -39,13 +40,12 @@ def run(octopus: Octopus, steps: int, dt: float = TICK) -> None:
         octopus.step(dt)
 
 
-class Counting:
+class Counting(Planner):
     """A planner that holds its arm and counts how often it is told to start anew."""
 
     name = "counting"
     note = "counting resets"
     gated = False
-    follows_neighbours = False
 
     def __init__(self):
         self.resets = 0

@@ -6,6 +6,7 @@ import pytest
 
 from octo_reach.model.arm import ArmParameters, ArmPlacement
 from octo_reach.model.octopus import Octopus
+from octo_reach.model.reach import Planner
 from octo_reach.model.rules import ReachRules
 from octo_reach.model.scene import ObjectKind
 
@@ -15,11 +16,8 @@ SPEED = 1.5
 FAR = (60.0, 300.0)
 
 
-class Scripted:
+class Scripted(Planner):
     """A planner that proposes what it is told to and notes what it was asked."""
-
-    note = ""
-    follows_neighbours = False
 
     def __init__(self, answer=None, gated=True):
         self.name = "scripted"

@@ -199,3 +199,25 @@ def test_the_neighbour_planner_itself_changes_nothing_of_the_arm():
     NeighbourPlanner().propose(octopus.arm(1), np.array(FAR), np.empty((0, 3)), TICK)
     assert octopus.arm(1).angles.tobytes() == before[0].tobytes()
     assert octopus.arm(1).requests.tobytes() == before[1].tobytes()
+
+
+def test_in_a_scene_in_metres_the_neighbour_planner_goes_by_the_rules_of_that_scene():
+    pixels, metres = octopus_with(None), octopus_with(None, rules=ReachRules.metre())
+    around = np.array([[30.0, 12.0, 5.0]])
+    nothing_else = np.array(FAR), around, TICK
+    asked = NeighbourPlanner().propose(pixels.arm(1), *nothing_else)
+    mirrored = around * np.array([0.001, -0.001, 0.001])
+    target = np.array(FAR) * np.array([0.001, -0.001])
+    proposed = NeighbourPlanner().propose(metres.arm(1), target, mirrored, TICK)
+    assert proposed == pytest.approx(-asked, abs=1e-9)
+    assert np.any(asked != pixels.arm(1).angles)
+
+
+def test_what_a_planner_says_the_arm_does_is_its_state_while_the_arm_is_active():
+    class Lost(ExternalPlanner):
+        state = "No way"
+
+    octopus = octopus_with(Lost())
+    assert octopus.arm(1).state == "No way"
+    octopus.idle(1)
+    assert octopus.arm(1).state == "Idle"
