@@ -1,0 +1,1 @@
+"""Inverse kinematics of planar chains, usable without arms, scenes or ROS."""
