@@ -3,6 +3,8 @@
 import importlib.util
 import os
 
+from octo_reach.model.octopus import compile_kernels
+
 try:
     from hypothesis import settings
 except ImportError:  # The tests of the ROS side need no hypothesis.
@@ -15,3 +17,9 @@ else:
     )
     settings.register_profile("search", max_examples=2000, deadline=None)
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+
+
+def pytest_sessionstart(session):
+    # Before several processes share the tests: on a new machine each of them would compile.
+    if getattr(session.config.option, "numprocesses", None):
+        compile_kernels()
