@@ -1,0 +1,675 @@
+"""Inverse kinematics by the Jacobian: transpose and damped least squares, limits, null space.
+
+The Jacobian says how the tip moves with every joint angle: column i is the vector from joint i to
+the tip, turned by a right angle (seed 003). Angles are relative: the base's heading, then bends.
+Lengths may be in any unit.
+
+    solution = solve_damped_least_squares((0, 0), [1, 1, 1], [0.1, 0.1, 0.1], (1.2, 1.1), 1e-3, 100)
+    solution.outcome, solution.angles
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from octo_reach.model.compilation import compiled
+from octo_reach.model.geometry import Flags, Floats, closest_point
+
+REACHED = "reached"
+SETTLED = "settled"
+EXHAUSTED = "out of iterations"
+OUTCOMES = (REACHED, SETTLED, EXHAUSTED)
+
+DAMPING = 0.01
+"""Largest damping near a singularity, as a share of the chain's length, unless told otherwise."""
+NEAR_SINGULAR = 0.1
+"""Relative manipulability below which that damping sets in."""
+LEAST_DAMPING = 1e-9
+"""Damping that is always there, as a share of the chain's length: the inverse exists by it."""
+WINDOW = 20
+"""Iterations over which a chain has to come nearer, or it has settled."""
+LEAST_PROGRESS = 0.01
+"""Share of the tolerance it has to come nearer by in a window."""
+NUDGE = 0.05
+"""Bend that takes a chain off a line on which no direction leads to its target, rad."""
+MOST_NUDGES = 4
+STATIONARY = 1e-9
+"""Share of the steepest slope below which a pose has no direction to go."""
+
+
+@dataclass(frozen=True)
+class JacobianSolution:
+    """What came of a solution.
+
+    Attributes:
+        angles: joint angles of the nearest pose that was found, shape (N,), rad.
+        iterations: steps taken.
+        error: distance of the tip from the target in that pose.
+        outcome: "reached" within the tolerance; "settled" where no step leads nearer; "out of
+            iterations".
+    """
+
+    angles: Floats
+    iterations: int
+    error: float
+    outcome: str
+
+
+# ------------------------------------------------------------------------------- the Jacobian
+
+
+def planar_jacobian(joints: Floats) -> Floats:
+    """Give the Jacobian of the tip of a planar chain (seed 003).
+
+    Args:
+        joints: joint positions from the base to the tip, shape (N + 1, 2).
+
+    Returns:
+        Shape (2, N): motion of the tip, x and y, by relative joint angle.
+
+    Raises:
+        ValueError: `joints` has another shape.
+    """
+    joints = np.array(joints, dtype=np.float64)
+    if joints.ndim != 2 or joints.shape[1] != 2 or len(joints) < 2:
+        raise ValueError(f"joints must have the shape (N + 1, 2), N >= 1, got {joints.shape}")
+    jacobian = np.empty((2, len(joints) - 1))
+    fill_jacobian(joints, jacobian)
+    return jacobian
+
+
+@compiled
+def fill_jacobian(joints: Floats, jacobian: Floats) -> None:
+    """Fill the Jacobian, shape (2, N), of the tip of a chain, joints of shape (N + 1, 2)."""
+    last = len(joints) - 1
+    for i in range(last):
+        jacobian[0, i] = -(joints[last, 1] - joints[i, 1])
+        jacobian[1, i] = joints[last, 0] - joints[i, 0]
+
+
+@compiled
+def place_uneven(
+    base_x: float, base_y: float, lengths: Floats, angles: Floats, joints: Floats
+) -> None:
+    """Fill the joint positions, shape (N + 1, 2), of a chain of any lengths, each of shape (N,)."""
+    x = base_x
+    y = base_y
+    heading = 0.0
+    joints[0, 0] = x
+    joints[0, 1] = y
+    for i in range(len(lengths)):
+        heading += angles[i]
+        x += lengths[i] * math.cos(heading)
+        y += lengths[i] * math.sin(heading)
+        joints[i + 1, 0] = x
+        joints[i + 1, 1] = y
+
+
+# ---------------------------------------------------------------------------------- one step
+
+
+def transpose_step(jacobian: Floats, error: Floats, step_size: float | None = None) -> Floats:
+    """Give one step of the transpose method, k J^T e (seed 003).
+
+    Args:
+        jacobian: shape (2, N).
+        error: from the tip to the target, shape (2,).
+        step_size: k; left out, the size that is best as far as the Jacobian sees,
+            k = (e . J J^T e) / |J J^T e|^2 (Buss, Introduction to inverse kinematics, 2004).
+
+    Returns:
+        Change of the joint angles, shape (N,), rad; zeros where no joint moves the tip nearer.
+    """
+    slope: Floats = jacobian.T @ error
+    if step_size is not None:
+        return step_size * slope
+    moved = jacobian @ slope
+    squared = float(moved @ moved)
+    if squared == 0.0:
+        return np.zeros_like(slope)
+    return float(error @ moved) / squared * slope
+
+
+def damped_step(
+    jacobian: Floats,
+    error: Floats,
+    damping: float,
+    lowest: Floats | None = None,
+    highest: Floats | None = None,
+) -> Floats:
+    """Give one step of damped least squares, J^T (J J^T + damping^2 I)^-1 e (seed 003).
+
+    A joint whose step would leave its bounds is moved up to the bound and frozen there, and the
+    others are solved for again to make up for it, until no joint leaves its bounds.
+
+    Args:
+        jacobian: shape (2, N).
+        error: from the tip to the target, shape (2,).
+        damping: in the unit of the lengths, not negative.
+        lowest: least change of every joint, shape (N,), rad, at most 0; left out: unbounded.
+        highest: largest change of every joint, shape (N,), rad, at least 0; left out: unbounded.
+
+    Returns:
+        Change of the joint angles, shape (N,), rad.
+    """
+    count = jacobian.shape[1]
+    step = np.empty(count)
+    low = np.full(count, -np.inf) if lowest is None else np.array(lowest, dtype=np.float64)
+    high = np.full(count, np.inf) if highest is None else np.array(highest, dtype=np.float64)
+    bounded_step(
+        np.array(jacobian, dtype=np.float64),
+        float(error[0]),
+        float(error[1]),
+        low,
+        high,
+        float(damping) ** 2,
+        False,
+        np.empty(count, np.bool_),
+        step,
+    )
+    return step
+
+
+@compiled
+def neglected_curvature(joints: Floats, error: float) -> float:
+    """Bound what a linear step leaves out: the error times the second derivative of the tip.
+
+    That derivative for joints i and j is the vector from the later one of them to the tip, so its
+    norm is at most the sum of the distances of all joints from the tip. Half of the bound as
+    squared damping keeps a step from overshooting into a larger error, in any pose: it grows with
+    the error, as Sugihara (IEEE Transactions on Robotics 27, 2011) recommends, and by the geometry
+    needs no constant.
+
+    Args:
+        joints: joint positions, shape (N + 1, 2).
+        error: distance of the tip from the target.
+    """
+    last = len(joints) - 1
+    total = 0.0
+    for i in range(last):
+        d_x = joints[last, 0] - joints[i, 0]
+        d_y = joints[last, 1] - joints[i, 1]
+        total += math.sqrt(d_x * d_x + d_y * d_y)
+    return error * total
+
+
+@compiled
+def relative_manipulability(jacobian: Floats) -> float:
+    """Give 2 sqrt(det J J^T) / trace J J^T: the manipulability whatever the size of the chain.
+
+    It is 1 where the tip moves alike in all directions, and 0 in a singular pose.
+    """
+    a = 0.0
+    b = 0.0
+    c = 0.0
+    for i in range(jacobian.shape[1]):
+        a += jacobian[0, i] * jacobian[0, i]
+        b += jacobian[0, i] * jacobian[1, i]
+        c += jacobian[1, i] * jacobian[1, i]
+    if a + c == 0.0:
+        return 0.0
+    return 2.0 * math.sqrt(max(a * c - b * b, 0.0)) / (a + c)
+
+
+@compiled
+def variable_damping(jacobian: Floats, joints: Floats, error: float, largest: float) -> float:
+    """Give the squared damping of a step: more for a larger error, and more near a singularity.
+
+    The second part follows Nakamura and Hanafusa (Journal of Dynamic Systems, Measurement, and
+    Control 108, 1986): it rises as the manipulability falls below a threshold.
+
+    Args:
+        jacobian: shape (2, N).
+        joints: joint positions, shape (N + 1, 2).
+        error: distance of the tip from the target.
+        largest: damping in a singular pose, in the unit of the lengths.
+    """
+    squared = 0.5 * neglected_curvature(joints, error)
+    share = 1.0 - relative_manipulability(jacobian) / NEAR_SINGULAR
+    if share > 0.0:
+        squared += (largest * share) ** 2
+    return squared
+
+
+@compiled
+def bounded_step(
+    jacobian: Floats,
+    error_x: float,
+    error_y: float,
+    lowest: Floats,
+    highest: Floats,
+    damping: float,
+    transposed: bool,
+    frozen: Flags,
+    step: Floats,
+) -> None:
+    """Fill a step of either method that stays within bounds, by freezing and solving again.
+
+    Args:
+        jacobian: shape (2, N).
+        error_x: from the tip to the target, x.
+        error_y: the same, y.
+        lowest: least change of every joint, shape (N,), rad.
+        highest: largest change of every joint, shape (N,), rad.
+        damping: squared damping; for the transpose, the curvature its step size is to allow for.
+        transposed: whether to take the transpose for the inverse.
+        frozen: to fill: which joints stand at a bound, shape (N,).
+        step: to fill, shape (N,), rad.
+    """
+    count = jacobian.shape[1]
+    frozen[:] = False
+    for _ in range(count + 1):
+        a = damping
+        b = 0.0
+        c = damping
+        if transposed:
+            a = 0.0
+            c = 0.0
+        for i in range(count):
+            if not frozen[i]:
+                a += jacobian[0, i] * jacobian[0, i]
+                b += jacobian[0, i] * jacobian[1, i]
+                c += jacobian[1, i] * jacobian[1, i]
+        z_x = 0.0
+        z_y = 0.0
+        if transposed:
+            moved_x = a * error_x + b * error_y
+            moved_y = b * error_x + c * error_y
+            slope = error_x * moved_x + error_y * moved_y
+            curve = moved_x * moved_x + moved_y * moved_y + damping * slope
+            if curve > 0.0:
+                z_x = slope / curve * error_x
+                z_y = slope / curve * error_y
+        else:
+            determinant = a * c - b * b
+            if determinant > 0.0:
+                z_x = (c * error_x - b * error_y) / determinant
+                z_y = (a * error_y - b * error_x) / determinant
+        worst = -1
+        excess = 0.0
+        for i in range(count):
+            if frozen[i]:
+                continue
+            step[i] = jacobian[0, i] * z_x + jacobian[1, i] * z_y
+            beyond = max(step[i] - highest[i], lowest[i] - step[i])
+            if beyond > excess:
+                worst = i
+                excess = beyond
+        if worst < 0:
+            return
+        # Only the worst: once it is frozen the others may well stay within their bounds.
+        step[worst] = max(lowest[worst], min(highest[worst], step[worst]))
+        frozen[worst] = True
+        error_x -= jacobian[0, worst] * step[worst]
+        error_y -= jacobian[1, worst] * step[worst]
+
+
+# -------------------------------------------------------------------------------- null space
+
+
+def null_space_motion(jacobian: Floats, wish: Floats) -> Floats:
+    """Give what of a wished motion leaves the tip where it is, to first order.
+
+    Args:
+        jacobian: shape (2, N).
+        wish: change of the joint angles, shape (N,), rad.
+
+    Returns:
+        The part of it in the null space of the Jacobian, shape (N,), rad. In a singular pose that
+        space is larger than elsewhere; it is taken as if it were not.
+    """
+    motion = np.array(wish, dtype=np.float64)
+    frozen = np.zeros(len(motion), np.bool_)
+    project_onto_null_space(np.array(jacobian, dtype=np.float64), frozen, motion)
+    return motion
+
+
+@compiled
+def project_onto_null_space(jacobian: Floats, frozen: Flags, motion: Floats) -> None:
+    """Take out of a motion, shape (N,), whatever moves the tip, in place; frozen joints rest.
+
+    The rows of the Jacobian span what moves the tip. They are made orthogonal to one another, the
+    longer one first; what then is left of the other is taken out even where it is short, so that
+    nothing is divided by what may be next to nothing.
+    """
+    count = jacobian.shape[1]
+    first = 0
+    squares = np.zeros(2)
+    for row in range(2):
+        for i in range(count):
+            if not frozen[i]:
+                squares[row] += jacobian[row, i] * jacobian[row, i]
+    if squares[1] > squares[0]:
+        first = 1
+    axis = np.zeros(count)
+    other = np.zeros(count)
+    if squares[first] == 0.0:
+        return
+    for i in range(count):
+        if frozen[i]:
+            motion[i] = 0.0
+        else:
+            axis[i] = jacobian[first, i] / math.sqrt(squares[first])
+            other[i] = jacobian[1 - first, i]
+    _remove(axis, other)
+    _remove(axis, other)
+    left = 0.0
+    for i in range(count):
+        left += other[i] * other[i]
+    _remove(axis, motion)
+    if left > 0.0:
+        for i in range(count):
+            other[i] /= math.sqrt(left)
+        _remove(other, motion)
+        _remove(axis, motion)
+
+
+@compiled
+def _remove(axis: Floats, vector: Floats) -> None:
+    """Take the part of a vector along an axis of length 1 out of it, in place."""
+    along = 0.0
+    for i in range(len(axis)):
+        along += axis[i] * vector[i]
+    for i in range(len(axis)):
+        vector[i] -= along * axis[i]
+
+
+def clearance_gradient(joints: Floats, circles: Floats, distance: float) -> Floats:
+    """Give the joint motion that takes a chain away from circles fastest.
+
+    It is the downhill direction of half the squared depth by which the links are within a distance
+    of the circles, summed over every link and circle (after Khatib, International Journal of
+    Robotics Research 5, 1986).
+
+    Args:
+        joints: joint positions, shape (N + 1, 2).
+        circles: centres and radii, shape (K, 3).
+        distance: gap from which on a circle does not matter, in the unit of the lengths.
+
+    Returns:
+        Shape (N,), squared length by angle; zeros where every circle is further away.
+    """
+    motion = np.zeros(len(joints) - 1)
+    add_clearance_gradient(
+        np.array(joints, dtype=np.float64),
+        np.array(circles, dtype=np.float64).reshape(-1, 3),
+        float(distance),
+        motion,
+    )
+    return motion
+
+
+@compiled
+def add_clearance_gradient(
+    joints: Floats, circles: Floats, distance: float, motion: Floats
+) -> None:
+    """Add to `motion`, shape (N,), what `clearance_gradient` gives."""
+    for k in range(len(circles)):
+        for link in range(len(joints) - 1):
+            h_x, h_y, n_x, n_y, gap = nearest(joints, link, circles, k)
+            if gap >= distance:
+                continue
+            for j in range(link + 1):
+                turned = n_y * (h_x - joints[j, 0]) - n_x * (h_y - joints[j, 1])
+                motion[j] += (distance - gap) * turned
+
+
+@compiled
+def nearest(
+    joints: Floats, link: int, circles: Floats, k: int
+) -> tuple[float, float, float, float, float]:
+    """Give the point of a link that is nearest to a circle, the way out from it, and the gap.
+
+    Returns:
+        The point, x and y; the direction from the centre to it, x and y, zero where they coincide;
+        the distance from the surface, negative inside.
+    """
+    h_x, h_y = closest_point(
+        joints[link, 0],
+        joints[link, 1],
+        joints[link + 1, 0],
+        joints[link + 1, 1],
+        circles[k, 0],
+        circles[k, 1],
+    )
+    d_x = h_x - circles[k, 0]
+    d_y = h_y - circles[k, 1]
+    away = math.sqrt(d_x * d_x + d_y * d_y)
+    if away == 0.0:
+        return h_x, h_y, 0.0, 0.0, -circles[k, 2]
+    return h_x, h_y, d_x / away, d_y / away, away - circles[k, 2]
+
+
+# ---------------------------------------------------------------------------------- solving
+
+
+def solve_transpose(
+    base: Sequence[float],
+    lengths: Sequence[float] | Floats,
+    angles: Sequence[float] | Floats,
+    target: Sequence[float],
+    tolerance: float,
+    max_iterations: int,
+    limits: Sequence[Sequence[float]] | Floats | None = None,
+) -> JacobianSolution:
+    """Bring the tip of a chain to a target by the transpose method.
+
+    The step size is the best one as far as the Jacobian sees, less what the error times the
+    curvature asks for, so that no step makes the error larger.
+
+    Args:
+        base: position of the base, (x, y).
+        lengths: length of every link, shape (N,), above 0.
+        angles: the pose to begin with, shape (N,), rad; it is brought within the limits first.
+        target: where the tip should go, (x, y).
+        tolerance: distance at which it is there, above 0.
+        max_iterations: most steps to take.
+        limits: least and largest angle of every joint, shape (N, 2), rad; left out: none.
+
+    Raises:
+        ValueError: an argument has another shape or is out of range; the text names it.
+    """
+    chain = _checked(base, lengths, angles, target, tolerance, max_iterations, limits)
+    return _solution(chain, True, 0.0)
+
+
+def solve_damped_least_squares(
+    base: Sequence[float],
+    lengths: Sequence[float] | Floats,
+    angles: Sequence[float] | Floats,
+    target: Sequence[float],
+    tolerance: float,
+    max_iterations: int,
+    limits: Sequence[Sequence[float]] | Floats | None = None,
+    damping: float = DAMPING,
+) -> JacobianSolution:
+    """Bring the tip of a chain to a target by damped least squares with variable damping.
+
+    Args:
+        base: position of the base, (x, y).
+        lengths: length of every link, shape (N,), above 0.
+        angles: the pose to begin with, shape (N,), rad; it is brought within the limits first.
+        target: where the tip should go, (x, y).
+        tolerance: distance at which it is there, above 0.
+        max_iterations: most steps to take.
+        limits: least and largest angle of every joint, shape (N, 2), rad; left out: none.
+        damping: damping in a singular pose, as a share of the chain's length, not negative; what
+            the error asks for comes on top.
+
+    Raises:
+        ValueError: an argument has another shape or is out of range; the text names it.
+    """
+    if not (math.isfinite(damping) and damping >= 0.0):
+        raise ValueError(f"damping must be finite and not negative, got {damping!r}")
+    chain = _checked(base, lengths, angles, target, tolerance, max_iterations, limits)
+    return _solution(chain, False, float(damping))
+
+
+@dataclass(frozen=True)
+class _Chain:
+    base: tuple[float, float]
+    lengths: Floats
+    angles: Floats
+    target: tuple[float, float]
+    tolerance: float
+    max_iterations: int
+    limits: Floats
+
+
+def _checked(
+    base: Sequence[float],
+    lengths: Sequence[float] | Floats,
+    angles: Sequence[float] | Floats,
+    target: Sequence[float],
+    tolerance: float,
+    max_iterations: int,
+    limits: Sequence[Sequence[float]] | Floats | None,
+) -> _Chain:
+    sizes = np.array(lengths, dtype=np.float64)
+    if sizes.ndim != 1 or len(sizes) == 0 or not np.all(np.isfinite(sizes) & (sizes > 0.0)):
+        raise ValueError(f"lengths must be finite and above 0, shape (N,), got {sizes.tolist()}")
+    count = len(sizes)
+    pose = np.array(angles, dtype=np.float64)
+    if pose.shape != (count,) or not np.all(np.isfinite(pose)):
+        raise ValueError(f"angles must be finite, shape ({count},), got {pose.tolist()}")
+    if not (math.isfinite(tolerance) and tolerance > 0.0):
+        raise ValueError(f"tolerance must be finite and above 0, got {tolerance!r}")
+    if max_iterations < 0:
+        raise ValueError(f"max_iterations must not be negative, got {max_iterations!r}")
+    bounds: Floats = np.tile((-np.inf, np.inf), (count, 1))
+    if limits is not None:
+        given = np.array(limits, dtype=np.float64)
+        if given.shape != (count, 2) or not np.all(given[:, 0] <= given[:, 1]):
+            raise ValueError(
+                f"limits must be pairs (least, largest), shape ({count}, 2), got {given.tolist()}"
+            )
+        bounds = given
+    pose = np.clip(pose, bounds[:, 0], bounds[:, 1])
+    return _Chain(
+        _point("base", base),
+        sizes,
+        pose,
+        _point("target", target),
+        float(tolerance),
+        int(max_iterations),
+        bounds,
+    )
+
+
+def _point(what: str, position: Sequence[float]) -> tuple[float, float]:
+    values = [float(value) for value in position]
+    if len(values) != 2 or not all(map(math.isfinite, values)):
+        raise ValueError(f"{what} must be two finite numbers, got {position!r}")
+    return values[0], values[1]
+
+
+def _solution(chain: _Chain, transposed: bool, damping: float) -> JacobianSolution:
+    angles = chain.angles.copy()
+    iterations, error, outcome = _iterate(
+        *chain.base,
+        chain.lengths,
+        angles,
+        *chain.target,
+        chain.tolerance,
+        chain.max_iterations,
+        chain.limits,
+        max(damping, LEAST_DAMPING) * float(np.sum(chain.lengths)),
+        transposed,
+    )
+    return JacobianSolution(angles, int(iterations), float(error), OUTCOMES[outcome])
+
+
+@compiled
+def _iterate(
+    base_x: float,
+    base_y: float,
+    lengths: Floats,
+    angles: Floats,
+    target_x: float,
+    target_y: float,
+    tolerance: float,
+    max_iterations: int,
+    limits: Floats,
+    damping: float,
+    transposed: bool,
+) -> tuple[int, float, int]:
+    """Step until the tip is there or comes no nearer; leaves the nearest pose in `angles`.
+
+    Returns:
+        Steps taken, the error that is left, and the place of the outcome in `OUTCOMES`.
+    """
+    count = len(lengths)
+    joints = np.empty((count + 1, 2))
+    jacobian = np.empty((2, count))
+    frozen = np.empty(count, np.bool_)
+    step = np.empty(count)
+    nearest_angles = angles.copy()
+    least = np.inf
+    last_window = np.inf
+    nudges = 0
+    for iteration in range(max_iterations + 1):
+        place_uneven(base_x, base_y, lengths, angles, joints)
+        error_x = target_x - joints[count, 0]
+        error_y = target_y - joints[count, 1]
+        error = math.sqrt(error_x * error_x + error_y * error_y)
+        if error < least:
+            least = error
+            nearest_angles[:] = angles
+        if error <= tolerance:
+            return iteration, error, 0
+        if iteration == max_iterations:
+            break
+        fill_jacobian(joints, jacobian)
+        curvature = neglected_curvature(joints, error)
+        steepest = 0.0
+        for i in range(count):
+            slope = jacobian[0, i] * error_x + jacobian[1, i] * error_y
+            steepest = max(steepest, abs(slope))
+        settled = steepest <= STATIONARY * curvature
+        if iteration % WINDOW == WINDOW - 1:
+            settled = settled or last_window - least < LEAST_PROGRESS * tolerance
+            last_window = least
+        if settled:
+            # It may be the nearest pose there is, or one from which all ways lead nearer alike.
+            if nudges == MOST_NUDGES:
+                angles[:] = nearest_angles
+                return iteration, least, 1
+            nudges += 1
+            _nudge(angles, limits, nudges)
+            continue
+        if transposed:
+            allowed = curvature
+        else:
+            allowed = variable_damping(jacobian, joints, error, damping)
+            allowed = max(allowed, (LEAST_DAMPING * damping) ** 2)
+        bounded_step(
+            jacobian,
+            error_x,
+            error_y,
+            limits[:, 0] - angles,
+            limits[:, 1] - angles,
+            allowed,
+            transposed,
+            frozen,
+            step,
+        )
+        for i in range(count):
+            angles[i] = max(limits[i, 0], min(limits[i, 1], angles[i] + step[i]))
+    angles[:] = nearest_angles
+    return max_iterations, least, 2
+
+
+@compiled
+def _nudge(angles: Floats, limits: Floats, times: int) -> None:
+    """Bend a chain a little to the side that has more room, in place; the only link turns."""
+    bend = NUDGE * times
+    for i in range(len(angles)):
+        if i == 0 and len(angles) > 1:
+            continue
+        to_higher = limits[i, 1] - angles[i] >= angles[i] - limits[i, 0]
+        turned = angles[i] + bend if to_higher else angles[i] - bend
+        angles[i] = max(limits[i, 0], min(limits[i, 1], turned))
