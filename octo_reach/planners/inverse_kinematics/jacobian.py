@@ -12,17 +12,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from octo_reach.model.compilation import compiled
-from octo_reach.model.geometry import Flags, Floats, closest_point
+from octo_reach.model.geometry import FULL_TURN, Flags, Floats, clip, closest_point
+from octo_reach.planners.inverse_kinematics.chain import (
+    JointLimits,
+    Outcome,
+    Problem,
+    Solution,
+    describe_problem,
+    joint_positions,
+    place_chain,
+    reach_of,
+)
 
-REACHED = "reached"
-SETTLED = "settled"
-EXHAUSTED = "out of iterations"
-OUTCOMES = (REACHED, SETTLED, EXHAUSTED)
+ENDS = (Outcome.REACHED, Outcome.SETTLED, Outcome.OUT_OF_ITERATIONS)
+"""How solving can end, by the numbers the kernel gives."""
 
 DAMPING = 0.01
 """Largest damping near a singularity, as a share of the chain's length, unless told otherwise."""
@@ -41,28 +49,10 @@ STATIONARY = 1e-9
 """Share of the steepest slope below which a pose has no direction to go."""
 
 
-@dataclass(frozen=True)
-class JacobianSolution:
-    """What came of a solution.
-
-    Attributes:
-        angles: joint angles of the nearest pose that was found, shape (N,), rad.
-        iterations: steps taken.
-        error: distance of the tip from the target in that pose.
-        outcome: "reached" within the tolerance; "settled" where no step leads nearer; "out of
-            iterations".
-    """
-
-    angles: Floats
-    iterations: int
-    error: float
-    outcome: str
-
-
 # ------------------------------------------------------------------------------- the Jacobian
 
 
-def planar_jacobian(joints: Floats) -> Floats:
+def planar_jacobian(joints: ArrayLike) -> Floats:
     """Give the Jacobian of the tip of a planar chain (seed 003).
 
     Args:
@@ -89,24 +79,6 @@ def fill_jacobian(joints: Floats, jacobian: Floats) -> None:
     for i in range(last):
         jacobian[0, i] = -(joints[last, 1] - joints[i, 1])
         jacobian[1, i] = joints[last, 0] - joints[i, 0]
-
-
-@compiled
-def place_uneven(
-    base_x: float, base_y: float, lengths: Floats, angles: Floats, joints: Floats
-) -> None:
-    """Fill the joint positions, shape (N + 1, 2), of a chain of any lengths, each of shape (N,)."""
-    x = base_x
-    y = base_y
-    heading = 0.0
-    joints[0, 0] = x
-    joints[0, 1] = y
-    for i in range(len(lengths)):
-        heading += angles[i]
-        x += lengths[i] * math.cos(heading)
-        y += lengths[i] * math.sin(heading)
-        joints[i + 1, 0] = x
-        joints[i + 1, 1] = y
 
 
 # ---------------------------------------------------------------------------------- one step
@@ -302,7 +274,7 @@ def bounded_step(
         if worst < 0:
             return
         # Only the worst: once it is frozen the others may well stay within their bounds.
-        step[worst] = max(lowest[worst], min(highest[worst], step[worst]))
+        step[worst] = clip(step[worst], lowest[worst], highest[worst])
         frozen[worst] = True
         error_x -= jacobian[0, worst] * step[worst]
         error_y -= jacobian[1, worst] * step[worst]
@@ -449,13 +421,13 @@ def nearest(
 
 def solve_transpose(
     base: Sequence[float],
-    lengths: Sequence[float] | Floats,
-    angles: Sequence[float] | Floats,
+    lengths: ArrayLike,
+    angles: ArrayLike,
     target: Sequence[float],
     tolerance: float,
     max_iterations: int,
-    limits: Sequence[Sequence[float]] | Floats | None = None,
-) -> JacobianSolution:
+    limits: JointLimits | None = None,
+) -> Solution:
     """Bring the tip of a chain to a target by the transpose method.
 
     The step size is the best one as far as the Jacobian sees, less what the error times the
@@ -463,124 +435,93 @@ def solve_transpose(
 
     Args:
         base: position of the base, (x, y).
-        lengths: length of every link, shape (N,), above 0.
+        lengths: lengths of the segments, shape (N,), each above 0.
         angles: the pose to begin with, shape (N,), rad; it is brought within the limits first.
         target: where the tip should go, (x, y).
         tolerance: distance at which it is there, above 0.
         max_iterations: most steps to take.
-        limits: least and largest angle of every joint, shape (N, 2), rad; left out: none.
+        limits: how far each joint may turn; left out, all the way round.
+
+    Returns:
+        The nearest pose that was found.
 
     Raises:
         ValueError: an argument has another shape or is out of range; the text names it.
     """
-    chain = _checked(base, lengths, angles, target, tolerance, max_iterations, limits)
-    return _solution(chain, True, 0.0)
+    problem = describe_problem(angles, lengths, target, base, limits)
+    return _solve(problem, tolerance, max_iterations, True, 0.0)
 
 
 def solve_damped_least_squares(
     base: Sequence[float],
-    lengths: Sequence[float] | Floats,
-    angles: Sequence[float] | Floats,
+    lengths: ArrayLike,
+    angles: ArrayLike,
     target: Sequence[float],
     tolerance: float,
     max_iterations: int,
-    limits: Sequence[Sequence[float]] | Floats | None = None,
+    limits: JointLimits | None = None,
     damping: float = DAMPING,
-) -> JacobianSolution:
+) -> Solution:
     """Bring the tip of a chain to a target by damped least squares with variable damping.
 
     Args:
         base: position of the base, (x, y).
-        lengths: length of every link, shape (N,), above 0.
+        lengths: lengths of the segments, shape (N,), each above 0.
         angles: the pose to begin with, shape (N,), rad; it is brought within the limits first.
         target: where the tip should go, (x, y).
         tolerance: distance at which it is there, above 0.
         max_iterations: most steps to take.
-        limits: least and largest angle of every joint, shape (N, 2), rad; left out: none.
+        limits: how far each joint may turn; left out, all the way round.
         damping: damping in a singular pose, as a share of the chain's length, not negative; what
             the error asks for comes on top.
+
+    Returns:
+        The nearest pose that was found.
 
     Raises:
         ValueError: an argument has another shape or is out of range; the text names it.
     """
     if not (math.isfinite(damping) and damping >= 0.0):
         raise ValueError(f"damping must be finite and not negative, got {damping!r}")
-    chain = _checked(base, lengths, angles, target, tolerance, max_iterations, limits)
-    return _solution(chain, False, float(damping))
+    problem = describe_problem(angles, lengths, target, base, limits)
+    return _solve(problem, tolerance, max_iterations, False, float(damping))
 
 
-@dataclass(frozen=True)
-class _Chain:
-    base: tuple[float, float]
-    lengths: Floats
-    angles: Floats
-    target: tuple[float, float]
-    tolerance: float
-    max_iterations: int
-    limits: Floats
-
-
-def _checked(
-    base: Sequence[float],
-    lengths: Sequence[float] | Floats,
-    angles: Sequence[float] | Floats,
-    target: Sequence[float],
-    tolerance: float,
-    max_iterations: int,
-    limits: Sequence[Sequence[float]] | Floats | None,
-) -> _Chain:
-    sizes = np.array(lengths, dtype=np.float64)
-    if sizes.ndim != 1 or len(sizes) == 0 or not np.all(np.isfinite(sizes) & (sizes > 0.0)):
-        raise ValueError(f"lengths must be finite and above 0, shape (N,), got {sizes.tolist()}")
-    count = len(sizes)
-    pose = np.array(angles, dtype=np.float64)
-    if pose.shape != (count,) or not np.all(np.isfinite(pose)):
-        raise ValueError(f"angles must be finite, shape ({count},), got {pose.tolist()}")
+def _solve(
+    problem: Problem, tolerance: float, max_iterations: int, transposed: bool, damping: float
+) -> Solution:
     if not (math.isfinite(tolerance) and tolerance > 0.0):
         raise ValueError(f"tolerance must be finite and above 0, got {tolerance!r}")
     if max_iterations < 0:
         raise ValueError(f"max_iterations must not be negative, got {max_iterations!r}")
-    bounds: Floats = np.tile((-np.inf, np.inf), (count, 1))
-    if limits is not None:
-        given = np.array(limits, dtype=np.float64)
-        if given.shape != (count, 2) or not np.all(given[:, 0] <= given[:, 1]):
-            raise ValueError(
-                f"limits must be pairs (least, largest), shape ({count}, 2), got {given.tolist()}"
-            )
-        bounds = given
-    pose = np.clip(pose, bounds[:, 0], bounds[:, 1])
-    return _Chain(
-        _point("base", base),
-        sizes,
-        pose,
-        _point("target", target),
+    lowest, highest = problem.limits.lowest.copy(), problem.limits.highest.copy()
+    free = highest - lowest >= FULL_TURN
+    lowest[free], highest[free] = -np.inf, np.inf
+    angles = problem.angles.copy()
+    iterations, error, outcome = _iterate(
+        *problem.base,
+        problem.lengths,
+        angles,
+        *problem.target,
         float(tolerance),
         int(max_iterations),
-        bounds,
-    )
-
-
-def _point(what: str, position: Sequence[float]) -> tuple[float, float]:
-    values = [float(value) for value in position]
-    if len(values) != 2 or not all(map(math.isfinite, values)):
-        raise ValueError(f"{what} must be two finite numbers, got {position!r}")
-    return values[0], values[1]
-
-
-def _solution(chain: _Chain, transposed: bool, damping: float) -> JacobianSolution:
-    angles = chain.angles.copy()
-    iterations, error, outcome = _iterate(
-        *chain.base,
-        chain.lengths,
-        angles,
-        *chain.target,
-        chain.tolerance,
-        chain.max_iterations,
-        chain.limits,
-        max(damping, LEAST_DAMPING) * float(np.sum(chain.lengths)),
+        lowest,
+        highest,
+        max(damping, LEAST_DAMPING) * float(np.sum(problem.lengths)),
         transposed,
     )
-    return JacobianSolution(angles, int(iterations), float(error), OUTCOMES[outcome])
+    angles[free] = (angles[free] + math.pi) % FULL_TURN - math.pi
+    ended = ENDS[outcome]
+    if ended is Outcome.SETTLED:
+        nearest_reach, farthest_reach = reach_of(problem.lengths)
+        if problem.distance > farthest_reach:
+            excess = problem.distance - farthest_reach
+            ended = Outcome.FULL_STRETCH if error - excess <= tolerance else ended
+        elif problem.distance < nearest_reach:
+            excess = nearest_reach - problem.distance
+            ended = Outcome.FULL_FOLD if error - excess <= tolerance else ended
+    positions = joint_positions(problem.base, problem.lengths, angles)
+    return Solution(positions, angles, ended, int(iterations), float(error))
 
 
 @compiled
@@ -593,14 +534,15 @@ def _iterate(
     target_y: float,
     tolerance: float,
     max_iterations: int,
-    limits: Floats,
+    lowest: Floats,
+    highest: Floats,
     damping: float,
     transposed: bool,
 ) -> tuple[int, float, int]:
     """Step until the tip is there or comes no nearer; leaves the nearest pose in `angles`.
 
     Returns:
-        Steps taken, the error that is left, and the place of the outcome in `OUTCOMES`.
+        Steps taken, the error that is left, and the place of the outcome in `ENDS`.
     """
     count = len(lengths)
     joints = np.empty((count + 1, 2))
@@ -612,7 +554,7 @@ def _iterate(
     last_window = np.inf
     nudges = 0
     for iteration in range(max_iterations + 1):
-        place_uneven(base_x, base_y, lengths, angles, joints)
+        place_chain(base_x, base_y, lengths, angles, joints)
         error_x = target_x - joints[count, 0]
         error_y = target_y - joints[count, 1]
         error = math.sqrt(error_x * error_x + error_y * error_y)
@@ -639,7 +581,7 @@ def _iterate(
                 angles[:] = nearest_angles
                 return iteration, least, 1
             nudges += 1
-            _nudge(angles, limits, nudges)
+            _nudge(angles, lowest, highest, nudges)
             continue
         if transposed:
             allowed = curvature
@@ -650,26 +592,26 @@ def _iterate(
             jacobian,
             error_x,
             error_y,
-            limits[:, 0] - angles,
-            limits[:, 1] - angles,
+            lowest - angles,
+            highest - angles,
             allowed,
             transposed,
             frozen,
             step,
         )
         for i in range(count):
-            angles[i] = max(limits[i, 0], min(limits[i, 1], angles[i] + step[i]))
+            angles[i] = clip(angles[i] + step[i], lowest[i], highest[i])
     angles[:] = nearest_angles
     return max_iterations, least, 2
 
 
 @compiled
-def _nudge(angles: Floats, limits: Floats, times: int) -> None:
+def _nudge(angles: Floats, lowest: Floats, highest: Floats, times: int) -> None:
     """Bend a chain a little to the side that has more room, in place; the only link turns."""
     bend = NUDGE * times
     for i in range(len(angles)):
         if i == 0 and len(angles) > 1:
             continue
-        to_higher = limits[i, 1] - angles[i] >= angles[i] - limits[i, 0]
+        to_higher = highest[i] - angles[i] >= angles[i] - lowest[i]
         turned = angles[i] + bend if to_higher else angles[i] - bend
-        angles[i] = max(limits[i, 0], min(limits[i, 1], turned))
+        angles[i] = clip(turned, lowest[i], highest[i])
