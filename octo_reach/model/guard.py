@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from octo_reach.model.compilation import compiled
-from octo_reach.model.geometry import Floats, segment_distance, wrap
+from octo_reach.model.geometry import Floats, closest_point, segment_distance, wrap
 from octo_reach.model.rules import KernelRules
 from octo_reach.model.state import Table
 from octo_reach.model.steering import GROUP, HALF
@@ -225,6 +225,109 @@ def room_of_group(
 
 
 @compiled
+def retreat_is_safe(
+    count: int,
+    segment_length: float,
+    links: Table,
+    obstacles: Floats,
+    rules: KernelRules,
+) -> bool:
+    """Tell whether an arm that overlaps an obstacle may take a pose that draws it out.
+
+    `arm_move_is_safe` takes the motion possible between two midpoints off a distance that may not
+    shrink; from within an overlap nothing passes but what does not move the overlapping segments.
+    Here a pair in overlap is looked at exactly instead. Seen from the segment, the obstacle's
+    centre c moves along a curve q(f), f from 0 to 1, and its distance from the segment is convex
+    in q. With g the rate at which that distance grows at f = 0, and Q a bound on |q''|,
+
+        d(f) >= d0 + f g - f^2 Q / 2,
+
+    so the pair is never nearer than it was where g >= Q / 2. For a heading that turns by w, the
+    segment's start p, T the way p may go and A the sum of L w^2 over the segments before it,
+    Q = w^2 (|c - p| + T) + 2 |w| T + A. All other pairs pass as they do there.
+
+    Args:
+        count: number of segments, N.
+        segment_length: length of a segment, in the scene's unit.
+        links: the move as `measure_move` left it, shape (N + 1,) of `LINK` or longer; the columns
+            of samples are filled in.
+        obstacles: centre and radius of each obstacle, shape (K, 3).
+        rules: constants of the scene.
+
+    Returns:
+        True where the whole motion keeps its distance and no overlap gets deeper.
+    """
+    travel = links[count - 1]["travel"]
+    if not math.isfinite(travel):
+        return False
+    samples = sample_count(travel, rules.sample_travel)
+    for sample in range(samples):
+        place_between((sample + 0.5) / samples, count, segment_length, links)
+        turned = 0.0
+        v_x = 0.0
+        v_y = 0.0
+        before = 0.0
+        bending = 0.0
+        for i in range(count):
+            link = links[i]
+            following = links[i + 1]
+            turned += link["turn"]
+            u_x = (following["x"] - link["x"]) / segment_length
+            u_y = (following["y"] - link["y"]) / segment_length
+            for k in range(len(obstacles)):
+                c_x = obstacles[k, 0]
+                c_y = obstacles[k, 1]
+                clear = obstacles[k, 2] + rules.arm_clearance
+                distance = segment_distance(
+                    link["sample_x"],
+                    link["sample_y"],
+                    following["sample_x"],
+                    following["sample_y"],
+                    c_x,
+                    c_y,
+                )
+                between = link["travel"] / (2.0 * samples)
+                if distance - between >= clear - rules.geometry_tolerance:
+                    continue
+                h_x, h_y = closest_point(
+                    link["x"], link["y"], following["x"], following["y"], c_x, c_y
+                )
+                old = math.sqrt((c_x - h_x) * (c_x - h_x) + (c_y - h_y) * (c_y - h_y))
+                limit = min(clear, old) - rules.geometry_tolerance
+                if distance - between >= limit:
+                    continue
+                if old > clear:
+                    return False
+                if old <= rules.geometry_tolerance:
+                    continue
+                away_x = c_x - link["x"]
+                away_y = c_y - link["y"]
+                gain = -(c_x - h_x) * (v_x - turned * (h_y - link["y"]))
+                gain -= (c_y - h_y) * (v_y + turned * (h_x - link["x"]))
+                gain /= old
+                span = math.sqrt(away_x * away_x + away_y * away_y) + before
+                bound = turned * turned * span + 2.0 * abs(turned) * before + bending
+                if gain - 0.5 * bound >= -0.5 * rules.geometry_tolerance:
+                    continue
+                # The base stays where it is: what lies behind it comes no nearer.
+                behind = i == 0 and abs(turned) < 0.5 * math.pi
+                behind = behind and away_x * u_x + away_y * u_y <= 0.0
+                if behind:
+                    cosine = math.cos(turned)
+                    sine = math.sin(turned)
+                    n_x = cosine * u_x - sine * u_y
+                    n_y = sine * u_x + cosine * u_y
+                    behind = away_x * n_x + away_y * n_y <= 0.0
+                if not behind:
+                    return False
+            before = link["travel"]
+            bending += segment_length * turned * turned
+            v_x -= segment_length * turned * u_y
+            v_y += segment_length * turned * u_x
+    return True
+
+
+@compiled
 def payload_move_is_safe(
     segment_length: float,
     links: Table,
@@ -272,6 +375,62 @@ def payload_move_is_safe(
             before = math.sqrt(d_x * d_x + d_y * d_y)
             d_x = obstacles[k, 0] - new_x
             d_y = obstacles[k, 1] - new_y
+            distance = math.sqrt(d_x * d_x + d_y * d_y)
+            if not distance - between >= min(clear, before) - rules.geometry_tolerance:
+                return False
+    return True
+
+
+@compiled
+def payload_retreat_is_safe(
+    segment_length: float,
+    links: Table,
+    holding_segment: int,
+    along: float,
+    across: float,
+    payload_radius: float,
+    obstacles: Floats,
+    rules: KernelRules,
+) -> bool:
+    """Tell whether a held object that overlaps an obstacle may ride along out of it.
+
+    As `retreat_is_safe`, for a circle: with c its centre, g the rate at which its distance grows
+    and Q = sum of L w^2 over the segments that carry it + |o| w^2 of the holding one >= |c''|.
+    Arguments and result are those of `payload_move_is_safe`.
+    """
+    turned = 0.0
+    bending = 0.0
+    v_x = 0.0
+    v_y = 0.0
+    for i in range(holding_segment):
+        turned += links[i]["turn"]
+        bending += segment_length * turned * turned
+        v_x -= turned * (links[i + 1]["y"] - links[i]["y"])
+        v_y += turned * (links[i + 1]["x"] - links[i]["x"])
+    offset = math.sqrt(along * along + across * across)
+    bending += offset * turned * turned
+    travel = links[holding_segment - 1]["travel"] + offset * abs(turned)
+    samples = sample_count(travel, rules.sample_travel)
+    between = travel / (2.0 * samples)
+    old_x, old_y = payload_centre(0.0, holding_segment, segment_length, links, along, across)
+    v_x -= turned * (old_y - links[holding_segment]["y"])
+    v_y += turned * (old_x - links[holding_segment]["x"])
+    for k in range(len(obstacles)):
+        clear = payload_radius + obstacles[k, 2]
+        d_x = old_x - obstacles[k, 0]
+        d_y = old_y - obstacles[k, 1]
+        before = math.sqrt(d_x * d_x + d_y * d_y)
+        if rules.geometry_tolerance < before <= clear:
+            gain = (d_x * v_x + d_y * v_y) / before
+            if gain - 0.5 * bending >= -0.5 * rules.geometry_tolerance:
+                continue
+        elif before <= rules.geometry_tolerance:
+            continue
+        for sample in range(samples):
+            share = (sample + 0.5) / samples
+            x, y = payload_centre(share, holding_segment, segment_length, links, along, across)
+            d_x = obstacles[k, 0] - x
+            d_y = obstacles[k, 1] - y
             distance = math.sqrt(d_x * d_x + d_y * d_y)
             if not distance - between >= min(clear, before) - rules.geometry_tolerance:
                 return False

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Protocol
 from octo_reach.model.compilation import compiled, inlined
 from octo_reach.model.geometry import Floats, clip, wrap
 from octo_reach.model.grasping import find_candidate, forget_candidate, mature_grasp
-from octo_reach.model.guard import arm_move_is_safe, held_centre, measure_move, payload_move_is_safe
+from octo_reach.model.guard import (
+    arm_move_is_safe,
+    held_centre,
+    measure_move,
+    payload_move_is_safe,
+    payload_retreat_is_safe,
+    retreat_is_safe,
+)
 from octo_reach.model.messages import exchange_requests, turn_towards_goals
 from octo_reach.model.rules import KernelRules
 from octo_reach.model.sensing import OBSTACLE, sense
@@ -34,7 +41,8 @@ class Planner(Protocol):
         state: what the arm is doing, in a word or two, where the planner knows better than the
             model, as "No way" where there is none; else empty.
         gated: True where a target that is blocked or already reached stops the arm without the
-            planner being asked; False where the planner wants to be asked all the same.
+            planner being asked; False where the planner wants to be asked all the same. Then the
+            guard also lets it draw the arm out of an overlap, which it never makes deeper.
         follows_neighbours: True only for the neighbour rules, which the octopus then runs compiled,
             for all such arms in one call.
     """
@@ -213,20 +221,23 @@ def move_is_safe(row: int, state: State, rules: KernelRules) -> bool:
     length = arm["segment_length"]
     obstacles = state.near_obstacles[row, : arm["obstacle_count"]]
     measure_move(count, length, links)
-    if not arm_move_is_safe(count, length, links, obstacles, rules, state.pairs):
+    safe = arm_move_is_safe(count, length, links, obstacles, rules, state.pairs)
+    if not safe and not arm["gated"]:
+        # Seed 000's own rules go by its guard alone; planners may draw an arm out of an overlap.
+        safe = retreat_is_safe(count, length, links, obstacles, rules)
+    if not safe:
         return False
     if arm["held"] == NOTHING:
         return True
-    return payload_move_is_safe(
-        length,
-        links,
-        arm["grip_segment"],
-        arm["grip_along"],
-        arm["grip_across"],
-        state.objects[arm["held"]]["radius"],
-        obstacles,
-        rules,
-    )
+    segment = arm["grip_segment"]
+    along = arm["grip_along"]
+    across = arm["grip_across"]
+    radius = state.objects[arm["held"]]["radius"]
+    if payload_move_is_safe(length, links, segment, along, across, radius, obstacles, rules):
+        return True
+    if arm["gated"]:
+        return False
+    return payload_retreat_is_safe(length, links, segment, along, across, radius, obstacles, rules)
 
 
 @inlined

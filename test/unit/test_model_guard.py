@@ -13,6 +13,8 @@ from octo_reach.model.guard import (
     measure_move,
     payload_centre,
     payload_move_is_safe,
+    payload_retreat_is_safe,
+    retreat_is_safe,
     sample_count,
 )
 from octo_reach.model.rules import ReachRules
@@ -188,3 +190,63 @@ def test_a_payload_far_off_its_segment_sweeps_with_the_rotation():
     obstacle = (10.0 + 30.0 * math.cos(0.3), 30.0 * math.sin(0.3), 2.0)
     assert not payload_may_move([0.0, 0.0], [0.0, 0.6], 2, (20.0, 0.0), 2.0, [obstacle])
     assert payload_may_move([0.0, 0.0], [0.0, 0.6], 1, (20.0, 0.0), 2.0, [obstacle])
+
+
+# ----------------------------------------------------------------------------------- retreat
+
+
+def arm_may_retreat(angles, proposed, obstacles) -> bool:
+    around = table(obstacles)
+    return retreat_is_safe(len(angles), LENGTH, measured(angles, proposed), around, RULES)
+
+
+def test_an_arm_under_an_obstacle_may_move_away_from_it_though_not_deeper():
+    angles, obstacle = [0.0, 0.0, 0.0, 0.0], [(25.0, 6.0, 5.0)]
+    away, deeper = [-0.0125, 0.0, 0.0, 0.0], [0.0125, 0.0, 0.0, 0.0]
+    assert not arm_may_move(angles, away, obstacle)
+    assert arm_may_retreat(angles, away, obstacle)
+    assert not arm_may_retreat(angles, deeper, obstacle)
+
+
+def test_an_arm_does_not_retreat_from_one_obstacle_into_another():
+    angles, away = [0.0, 0.0, 0.0, 0.0], [-0.0125, 0.0, 0.0, 0.0]
+    assert not arm_may_retreat(angles, away, [(25.0, 6.0, 5.0), (25.0, -8.01, 5.0)])
+    assert arm_may_retreat(angles, away, [(25.0, 6.0, 5.0), (25.0, -10.0, 5.0)])
+
+
+def test_the_base_turns_though_an_obstacle_lies_behind_it():
+    assert arm_may_retreat([0.0, 0.0], [0.01, 0.0], [(-5.0, 1.0, 4.0)])
+    assert not arm_may_retreat([0.0, 0.0], [0.3, 0.0], [(-1.0, 6.0, 4.0)])
+
+
+@given(
+    st.lists(angles, min_size=2, max_size=12), st.integers(0, 11), turns, obstacles, st.booleans()
+)
+def test_a_retreat_brings_no_obstacle_nearer_than_it_may_be(old, joint, turn, around, small):
+    new = list(old)
+    new[joint % len(old)] += (0.03 if small else 1.0) * turn
+    if not arm_may_retreat(old, new, around):
+        return
+    old, new = np.array(old), np.array(new)
+    before, _ = forward_kinematics((0.0, 0.0), LENGTH, old)
+    for share in np.linspace(0.0, 1.0, 41):
+        joints, _ = forward_kinematics((0.0, 0.0), LENGTH, old + share * (new - old))
+        for x, y, radius in around:
+            for i in range(len(old)):
+                near = plain_stepper.closest_point(tuple(joints[i]), tuple(joints[i + 1]), (x, y))
+                then = plain_stepper.closest_point(tuple(before[i]), tuple(before[i + 1]), (x, y))
+                least = min(radius + 3.0, math.dist(then, (x, y)))
+                assert math.dist(near, (x, y)) >= least - 1e-7
+
+
+def payload_may_retreat(angles, proposed, segment, offset, radius, obstacles) -> bool:
+    return payload_retreat_is_safe(
+        LENGTH, measured(angles, proposed), segment, *offset, radius, table(obstacles), RULES
+    )
+
+
+def test_a_held_object_under_an_obstacle_may_be_drawn_out_though_not_deeper():
+    held = (2, (0.0, 5.0), 4.0, [(20.0, 11.0, 4.0)])
+    assert payload_may_retreat([0.0, 0.0], [-0.01, 0.0], *held)
+    assert not payload_may_move([0.0, 0.0], [-0.01, 0.0], *held)
+    assert not payload_may_retreat([0.0, 0.0], [0.01, 0.0], *held)
