@@ -7,6 +7,7 @@ changed source never meets an old binary.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 from collections.abc import Callable
@@ -27,18 +28,33 @@ Uncompiled they give the same results, far slower.
 """
 
 
-def _source_digest() -> str:
-    """Name the present source of every kernel: numba itself looks only at a kernel's own file."""
+def _source_digest(folder: Path | None = None) -> str:
+    """Name the present source of the kernels: numba itself looks only at a kernel's own file.
+
+    Args:
+        folder: where kernels outside this folder stand; they may call those in this one.
+    """
     digest = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.read_bytes())
+    here = Path(__file__).parent
+    for place in [here] if folder in (None, here) else [here, folder]:
+        for source in sorted(place.glob("*.py")):
+            digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def _cache_folder() -> str:
+@functools.cache
+def _folder_of(source: str) -> str:
+    """Give the folder for the compiled code of a source file; empty where none can be written."""
+    folder = Path(source).parent
+    if not _FOLDER or folder == _HERE or _HERE.parent not in folder.parents:
+        return _FOLDER
+    return _cache_folder(folder)
+
+
+def _cache_folder(sources: Path | None = None) -> str:
     """Give the folder for compiled code, made if need be; empty where none can be written."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    folder = Path(home) / "octo_reach" / f"kernels-{_source_digest()}"
+    folder = Path(home) / "octo_reach" / f"kernels-{_source_digest(sources)}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
@@ -46,6 +62,7 @@ def _cache_folder() -> str:
     return str(folder) if os.access(folder, os.W_OK) else ""
 
 
+_HERE = Path(__file__).parent
 _FOLDER = _cache_folder() if COMPILED and not os.environ.get("NUMBA_CACHE_DIR") else ""
 
 
@@ -63,9 +80,10 @@ def _compiled(kernel: Kernel, inline: str) -> Kernel:
     if not COMPILED:
         return kernel
     before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _FOLDER or before
+    folder = _folder_of(cast(Any, kernel).__code__.co_filename)
+    numba.config.CACHE_DIR = folder or before
     try:
-        return cast(Kernel, numba.njit(cache=bool(_FOLDER or before), inline=inline)(kernel))
+        return cast(Kernel, numba.njit(cache=bool(folder or before), inline=inline)(kernel))
     finally:
         numba.config.CACHE_DIR = before
 

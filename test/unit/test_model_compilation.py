@@ -103,6 +103,15 @@ def test_the_folder_of_compiled_code_follows_the_source(tmp_path, monkeypatch):
     assert compilation._source_digest() != before
 
 
+def test_kernels_elsewhere_in_the_package_follow_the_model_and_their_own_folder(tmp_path):
+    source = tmp_path / "kernels.py"
+    source.write_text("x = 1\n")
+    before = compilation._source_digest(tmp_path)
+    assert before != compilation._source_digest()
+    source.write_text("x = 2\n")
+    assert compilation._source_digest(tmp_path) != before
+
+
 def test_compiled_code_lies_in_the_users_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     folder = Path(compilation._cache_folder())
