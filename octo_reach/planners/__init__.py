@@ -6,10 +6,14 @@ from collections.abc import Callable
 
 from octo_reach.model.reach import Planner
 from octo_reach.planners.external import ExternalPlanner
+from octo_reach.planners.jacobian import JacobianDampedPlanner, JacobianTransposePlanner
 from octo_reach.planners.neighbour import NeighbourPlanner
+from octo_reach.planners.preparation import run_once
 
 _MAKERS: dict[str, Callable[[], Planner]] = {
     "neighbour": NeighbourPlanner,
+    "jacobian_transpose": JacobianTransposePlanner,
+    "jacobian_dls": JacobianDampedPlanner,
     "external": ExternalPlanner,
 }
 
@@ -40,11 +44,27 @@ def create_planner(name: str) -> Planner:
     return maker()
 
 
+def prepare_planner(name: str, report: Callable[[str], None] | None = None) -> None:
+    """Compile whatever a planner runs on, so that its first update takes no longer than others.
+
+    Args:
+        name: one of `PLANNERS`.
+        report: called with one line where that takes a while.
+
+    Raises:
+        UnknownPlannerError: no planner has that name; the text gives the choices.
+    """
+    run_once(create_planner(name), report)
+
+
 __all__ = [
     "PLANNERS",
     "ExternalPlanner",
+    "JacobianDampedPlanner",
+    "JacobianTransposePlanner",
     "NeighbourPlanner",
     "Planner",
     "UnknownPlannerError",
     "create_planner",
+    "prepare_planner",
 ]

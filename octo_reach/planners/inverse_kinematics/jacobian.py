@@ -378,8 +378,14 @@ def clearance_gradient(joints: Floats, circles: Floats, distance: float) -> Floa
 @compiled
 def add_clearance_gradient(
     joints: Floats, circles: Floats, distance: float, motion: Floats
-) -> None:
-    """Add to `motion`, shape (N,), what `clearance_gradient` gives."""
+) -> float:
+    """Add to `motion`, shape (N,), what `clearance_gradient` gives.
+
+    Returns:
+        The curvature of the potential in any direction, at most: the gradient over it never
+        overshoots. 0 where every circle is further away.
+    """
+    curvature = 0.0
     for k in range(len(circles)):
         for link in range(len(joints) - 1):
             h_x, h_y, n_x, n_y, gap = nearest(joints, link, circles, k)
@@ -388,6 +394,63 @@ def add_clearance_gradient(
             for j in range(link + 1):
                 turned = n_y * (h_x - joints[j, 0]) - n_x * (h_y - joints[j, 1])
                 motion[j] += (distance - gap) * turned
+                curvature += turned * turned
+    return curvature
+
+
+@compiled
+def keep_away(
+    joints: Floats,
+    circles: Floats,
+    clearance: float,
+    distance: float,
+    share: float,
+    lowest: Floats,
+    highest: Floats,
+    passes: int,
+    step: Floats,
+) -> None:
+    """Change a step, in place, so that no link closes in on a circle too fast.
+
+    A link may use up a share of its room before a circle, so that it never gets there; one that is
+    too near has to gain that share. Each such demand is met by the least change of the step, one
+    after the other, a few times over (the velocity damper of Faverjon and Tournassoud, ICRA 1987,
+    met by the method of Kaczmarz): the arm slides along what is in its way.
+
+    Args:
+        joints: joint positions, shape (N + 1, 2).
+        circles: centres and radii, shape (K, 3).
+        clearance: gap below which a link is too near.
+        distance: gap from which on a circle does not matter.
+        share: largest share of the room that one step may take.
+        lowest: least change of every joint, shape (N,), rad.
+        highest: largest change of every joint, shape (N,), rad.
+        passes: how often all demands are gone through.
+        step: the step, shape (N,), rad.
+    """
+    for _ in range(passes):
+        met = True
+        for k in range(len(circles)):
+            for link in range(len(joints) - 1):
+                h_x, h_y, n_x, n_y, gap = nearest(joints, link, circles, k)
+                if gap >= distance:
+                    continue
+                opened = 0.0
+                squared = 0.0
+                for j in range(link + 1):
+                    turned = n_y * (h_x - joints[j, 0]) - n_x * (h_y - joints[j, 1])
+                    opened += turned * step[j]
+                    squared += turned * turned
+                lacking = -share * (gap - clearance) - opened
+                if lacking <= 0.0 or squared == 0.0:
+                    continue
+                met = False
+                for j in range(link + 1):
+                    turned = n_y * (h_x - joints[j, 0]) - n_x * (h_y - joints[j, 1])
+                    changed = step[j] + lacking / squared * turned
+                    step[j] = clip(changed, lowest[j], highest[j])
+        if met:
+            return
 
 
 @compiled
