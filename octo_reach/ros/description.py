@@ -28,6 +28,7 @@ from octo_reach.ros.frames import (
     joint_name,
     parse_base_frame,
     parse_joint_name,
+    parse_tip_frame,
     segment_frame,
     tip_frame,
 )
@@ -305,6 +306,35 @@ def _read_arm(number: int, by_child: dict[str, _Joint], by_name: dict[str, _Join
     except ValueError as error:
         raise ValueError(f"robot description, {what}: {error}") from None
     return ArmPlacement(number=number, parameters=parameters, base=mount.place)
+
+
+def arm_radii(text: str) -> dict[int, tuple[float, float]]:
+    """Read how thick the arms of a URDF that `robot_description` made are drawn.
+
+    Args:
+        text: the document.
+
+    Returns:
+        Radius at the base and at the tip, m, by arm number; arms without either are left out.
+
+    Raises:
+        ValueError: not a URDF, or a radius that is no number.
+    """
+    drawn = {
+        link.get("name", ""): sphere.get("radius")
+        for link in _read_root(text).findall("link")
+        if (sphere := link.find("visual/geometry/sphere")) is not None
+    }
+    radii = {}
+    for name, radius in drawn.items():
+        number = parse_tip_frame(name)
+        start = None if number is None else start_frame(number, 1)
+        if number is not None and start in drawn:
+            radii[number] = (
+                _read_number(name, "radius", drawn[start]),
+                _read_number(name, "radius", radius),
+            )
+    return radii
 
 
 def _the_one(what: str, values: Sequence[float]) -> float:

@@ -17,6 +17,7 @@ WORLD = "world"
 _NUMBER = "([1-9][0-9]{0,8})"
 _ARM = re.compile(f"arm_{_NUMBER}")
 _BASE = re.compile(f"arm_{_NUMBER}/base")
+_TIP = re.compile(f"arm_{_NUMBER}/tip")
 _SEGMENT = re.compile(f"arm_{_NUMBER}/segment_{_NUMBER}")
 _JOINT = re.compile(f"arm_{_NUMBER}/joint_{_NUMBER}")
 
@@ -69,6 +70,12 @@ def parse_arm_name(name: str) -> int | None:
 def parse_base_frame(frame_id: str) -> int | None:
     """Give the arm whose base frame this is, or None."""
     found = _BASE.fullmatch(frame_id)
+    return int(found[1]) if found else None
+
+
+def parse_tip_frame(frame_id: str) -> int | None:
+    """Give the arm whose tip's frame this is, or None."""
+    found = _TIP.fullmatch(frame_id)
     return int(found[1]) if found else None
 
 
