@@ -302,7 +302,9 @@ def bare_step(segments: int, rebuilds: int, pairs: int, points: Floats) -> float
     """Do the arithmetic of a step and nothing else: what any implementation would have to do.
 
     Two headings and two unit vectors a segment (its request and its turn), a unit vector more for
-    each rebuilding of the chain, and the distance of each pair of a segment and an obstacle.
+    each rebuilding of the chain, and the distance of each pair of a segment and an obstacle. As in
+    the rules every segment turns from where its parent's new heading leaves it, so these sines wait
+    for one another.
 
     Args:
         segments: segments of the arm.
@@ -315,10 +317,17 @@ def bare_step(segments: int, rebuilds: int, pairs: int, points: Floats) -> float
     """
     total = 0.0
     for i in range(segments):
-        for look in range(2):
-            point = points[(i + look) & 63]
-            heading = math.atan2(point[1], point[0])
-            total += math.cos(heading) + math.sin(heading)
+        point = points[i & 63]
+        heading = math.atan2(point[1], point[0])
+        total += math.cos(heading) + math.sin(heading)
+    x = 0.0
+    y = 0.0
+    for i in range(segments):
+        point = points[i & 63]
+        heading = math.atan2(point[1] - y, point[0] - x)
+        x += math.cos(heading)
+        y += math.sin(heading)
+    total += x + y
     for i in range(rebuilds * segments):
         heading = points[i & 63, 0]
         total += math.cos(heading) + math.sin(heading)

@@ -65,9 +65,11 @@ def exchange_requests(
         else:
             end_x = target_x
             end_y = target_y
-        goal_x, goal_y, changed = steer(
-            start_x, start_y, end_x, end_y, segment_length, nearby, near, rules
-        )
+        goal_x, goal_y, changed = end_x, end_y, False
+        if near > 0:
+            goal_x, goal_y, changed = steer(
+                start_x, start_y, end_x, end_y, segment_length, nearby, near, rules
+            )
         link["goal_x"] = goal_x
         link["goal_y"] = goal_y
         link["steered"] = changed
@@ -132,24 +134,29 @@ def turn_towards_goals(
     for i in range(count):
         link = links[i]
         if i % GROUP == 0:
-            # Where the others of the group will start is not known yet, only how far at most.
-            spread = (GROUP - 1) * segment_length
-            near = list_nearby(start_x, start_y, spread, segment_length, obstacles, rules, nearby)
-        goal_x, goal_y, changed = steer(
-            start_x,
-            start_y,
-            link["goal_x"],
-            link["goal_y"],
-            segment_length,
-            nearby,
-            near,
-            rules,
-        )
-        link["goal_x"] = goal_x
-        link["goal_y"] = goal_y
-        if changed:
-            link["steered"] = True
-            any_steered = True
+            # Where the others of the group will start is not known yet, only how far at most from
+            # where they start now: moved and turned along with this one, and turned themselves.
+            m_x = start_x - link["x"]
+            m_y = start_y - link["y"]
+            turned = abs(parent - links[i - 1]["heading"]) if i > 0 else 0.0
+            moved = math.sqrt(m_x * m_x + m_y * m_y)
+            moved += segment_length * GROUP * (turned + 0.5 * (GROUP + 1) * largest_turn)
+            middle = links[min(i + HALF, count)]
+            spread = HALF * segment_length + moved
+            near = list_nearby(
+                middle["x"], middle["y"], spread, segment_length, obstacles, rules, nearby
+            )
+        goal_x = link["goal_x"]
+        goal_y = link["goal_y"]
+        if near > 0:
+            goal_x, goal_y, changed = steer(
+                start_x, start_y, goal_x, goal_y, segment_length, nearby, near, rules
+            )
+            link["goal_x"] = goal_x
+            link["goal_y"] = goal_y
+            if changed:
+                link["steered"] = True
+                any_steered = True
         angle = link["angle"]
         d_x = goal_x - start_x
         d_y = goal_y - start_y

@@ -12,9 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from typing import Any
 
 import numpy as np
 
+from octo_reach.model.addresses import addresses_of, update_all_at
 from octo_reach.model.arm import (
     ArmParameters,
     ArmPlacement,
@@ -42,7 +45,7 @@ from octo_reach.model.reach import (
     update_all,
     update_arms,
 )
-from octo_reach.model.rules import ReachRules
+from octo_reach.model.rules import KernelRules, ReachRules
 from octo_reach.model.scene import ObjectKind, ObjectTable, SceneObject
 from octo_reach.model.sensing import ContactReadings, sense
 from octo_reach.model.state import (
@@ -386,8 +389,7 @@ class Octopus:
         for number, planner in (planners or {}).items():
             self.set_planner(number, planner)
         self._refresh()
-        # Every octopus has arrays of the same types, and only this class hands them over.
-        self._update_all = entry_point(update_all, 0.0, self._state, self._rules)
+        self._update_all = _step_of_all()
 
     # ---------------------------------------------------------------- reading
 
@@ -641,7 +643,7 @@ class Octopus:
         self.time += dt
         self.ticks += 1
         if self._all_follow_neighbours:
-            captures, readings = self._update_all(dt, self._state, self._rules)
+            captures, readings = self._update_all(dt, self._handed, self._rules)
         else:
             captures, readings = self._update_mixed(dt)
         if readings > self._contact_room:
@@ -675,6 +677,7 @@ class Octopus:
     def _bind(self, state: State) -> None:
         """Work on these tables from now on; their columns are looked up once, here."""
         self._state = state
+        self._handed = addresses_of(state) if COMPILED else state
         self._arms = {name: state.arms[name] for name in ARM.names or ()}
         self._links = {name: state.links[name] for name in LINK.names or ()}
         self._things = {name: state.objects[name] for name in OBJECT.names or ()}
@@ -878,6 +881,15 @@ class Octopus:
         )
 
 
+@cache
+def _step_of_all() -> Callable[[float, Any, KernelRules], tuple[int, int]]:
+    """Give what steps all arms: compiled, it takes the addresses of the tables, else the tables."""
+    if not COMPILED:
+        return update_all
+    places = addresses_of(empty_state(1, 1, 0, 1))
+    return entry_point(update_all_at, 0.0, places, ReachRules.pixel().for_kernels())
+
+
 def compile_kernels(report: Callable[[str], None] | None = None) -> None:
     """Run every kernel once, so that no later step has to wait for the compiler.
 
@@ -888,7 +900,7 @@ def compile_kernels(report: Callable[[str], None] | None = None) -> None:
         if report is not None:
             report("numba is not installed or is switched off: the same rules run, far slower")
         return
-    if report is not None and not is_cached(update_all):
+    if report is not None and not is_cached(update_all_at):
         report("compiling the kernels for the first time on this machine: under a minute, once")
     rules = ReachRules.pixel()
     octopus = Octopus([ArmPlacement(1, ArmParameters(2, 10.0), target=(5.0, 5.0))], rules)

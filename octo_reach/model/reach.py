@@ -305,7 +305,7 @@ def sense_all(state: State, rules: KernelRules) -> tuple[int, int]:
     return captures, readings
 
 
-@compiled
+@inlined
 def update_all(dt: float, state: State, rules: KernelRules) -> tuple[int, int]:
     """Update every arm by the neighbour rules and refresh all readings: one step in one call.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from octo_reach.model.compilation import compiled
+from octo_reach.model.compilation import compiled, inlined
 from octo_reach.model.geometry import Floats, Integers, closest_point
 from octo_reach.model.rules import KernelRules
 from octo_reach.model.scene import ObjectKind
@@ -115,27 +115,34 @@ def list_close_objects(
     return count
 
 
-@compiled
+@inlined
 def sense(row: int, state: State, rules: KernelRules) -> None:
     """Refresh the readings of one arm, in place (seed 000, sensing).
 
-    A segment touches an object whose centre is within the object's radius plus the sensor radius;
-    exact touching counts. Readings are replaced whole; nothing is done where neither the pose nor
-    any object has changed since the last time.
+    Nothing is done where neither the pose nor any object has changed since the last time, nor where
+    there is nothing to touch: both are found out here, since a call takes longer than that.
     """
     arm = state.arms[row]
     if arm["near_version"] != state.versions[SCENE]:
         list_near_objects(row, state, rules)
-    elif (
-        arm["sensed_pose"] == arm["pose_version"] and arm["sensed_motion"] == state.versions[MOTION]
-    ):
-        return
-    arm["sensed_pose"] = arm["pose_version"]
-    arm["sensed_motion"] = state.versions[MOTION]
-    arm["contact_count"] = 0
-    arm["touches_obstacle"] = False
-    if arm["near_count"] == 0:
-        return
+    if arm["sensed_pose"] != arm["pose_version"] or arm["sensed_motion"] != state.versions[MOTION]:
+        if arm["near_count"] > 0:
+            sense_near_objects(row, state, rules)
+        else:
+            arm["contact_count"] = 0
+            arm["touches_obstacle"] = False
+        arm["sensed_pose"] = arm["pose_version"]
+        arm["sensed_motion"] = state.versions[MOTION]
+
+
+@compiled
+def sense_near_objects(row: int, state: State, rules: KernelRules) -> None:
+    """Find what one arm touches of what it could touch, in place (seed 000, sensing).
+
+    A segment touches an object whose centre is within the object's radius plus the sensor radius;
+    exact touching counts. Readings are replaced whole.
+    """
+    arm = state.arms[row]
     length = arm["segment_length"]
     room = state.contacts.shape[1]
     for place in range(arm["near_count"]):
