@@ -169,6 +169,10 @@ def run_node(make_node: Callable[[], Node], args: Sequence[str] | None = None) -
             gc.collect()
             return 1
         try:
+            # What the start has made is there to stay. A collection that looks through all of it
+            # takes tens of milliseconds, several steps, and comes every minute or so.
+            gc.collect()
+            gc.freeze()
             with BackgroundSpinner(node):
                 node.live(signals.stop)
         finally:

@@ -1,0 +1,35 @@
+"""The life of a node, where it is not the business of one of the nodes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from harness import CEILING
+
+NODE = """\
+import gc
+import sys
+
+from rclpy.node import Node
+
+from octo_reach.nodes.spinning import run_node
+
+
+class Counter(Node):
+    def __init__(self):
+        super().__init__("counter")
+
+    def live(self, stop):
+        print(gc.get_freeze_count() > 10 * len(gc.get_objects()))
+
+
+sys.exit(run_node(Counter))
+"""
+
+
+def test_collections_leave_out_what_the_start_has_made(ros_context):
+    done = subprocess.run(
+        [sys.executable, "-c", NODE], capture_output=True, text=True, timeout=CEILING
+    )
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
