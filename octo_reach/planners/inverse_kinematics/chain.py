@@ -21,6 +21,8 @@ TOLERANCE = 0.01
 """A tip this near its target has reached it, in the unit of the lengths (seed 001: 0.01 px)."""
 ON_A_LINE = 1e-9
 """Points no further than this from a line lie on it, in lengths of the chain."""
+NUDGE = 1e-9
+"""A turn too small to matter, rad."""
 STARTING_BEND = 0.06
 """What every joint of a chain that lies in line with its target is bent by at first, rad."""
 
@@ -58,8 +60,8 @@ class JointLimits:
         """Check that every joint has a range.
 
         Raises:
-            ValueError: the shapes differ, a limit is no number, or a lowest angle lies above its
-                highest.
+            ValueError: the shapes differ, only one limit of a joint is finite, or its lowest angle
+                lies above its highest.
         """
         lowest = np.array(self.lowest, dtype=np.float64)
         highest = np.array(self.highest, dtype=np.float64)
@@ -70,9 +72,11 @@ class JointLimits:
                 f"limits must both have the shape (N,), got {lowest.shape} and {highest.shape}"
             )
         for joint, (low, high) in enumerate(zip(lowest.tolist(), highest.tolist(), strict=True)):
-            if not (low <= high and low < math.inf and high > -math.inf):
+            free = low == -math.inf and high == math.inf
+            if not (free or (low <= high and math.isfinite(low) and math.isfinite(high))):
                 raise ValueError(
-                    f"limits of joint {joint} must be a range, got {low!r} to {high!r}"
+                    f"limits of joint {joint} must be a finite range, or -inf to inf,"
+                    f" got {low!r} to {high!r}"
                 )
 
     @classmethod
@@ -192,6 +196,47 @@ def describe_problem(
     return Problem(_pair("base", base), sizes, angles, _pair("target", target), limits)
 
 
+def checked_effort(tolerance: float, max_iterations: int) -> None:
+    """Check how well and how long a solver is to try.
+
+    Raises:
+        ValueError: the tolerance is not a number above 0, or the iterations are fewer than 1.
+    """
+    if not 0.0 < tolerance < math.inf:
+        raise ValueError(f"tolerance must be a finite number above 0, got {tolerance!r}")
+    if max_iterations < 1:
+        raise ValueError(f"max_iterations must be at least 1, got {max_iterations!r}")
+
+
+def describe_solution(
+    problem: Problem,
+    angles: Floats,
+    outcome: Outcome,
+    tolerance: float,
+    iterations: int,
+    refinements: int = 0,
+) -> Solution:
+    """Give the solution whose joints have these angles; within the tolerance it has reached.
+
+    Args:
+        problem: what was to be solved.
+        angles: the joint angles found, shape (N,), rad.
+        outcome: how it ended where the target was not reached.
+        tolerance: a tip this near has reached its target.
+        iterations: how often the whole chain was gone through.
+        refinements: how many of these were refinements.
+    """
+    final = angles.copy()
+    final[~np.isfinite(problem.limits.lowest)] = [
+        wrap(angle) for angle in final[~np.isfinite(problem.limits.lowest)].tolist()
+    ]
+    positions = joint_positions(problem.base, problem.lengths, final)
+    error = math.dist(positions[-1].tolist(), problem.target)
+    if error <= tolerance:
+        outcome = Outcome.REACHED
+    return Solution(positions, final, outcome, iterations, error, refinements)
+
+
 def _pair(what: str, position: Sequence[float]) -> tuple[float, float]:
     pair = np.array(position, dtype=np.float64)
     if pair.shape != (2,) or not np.all(np.isfinite(pair)):
@@ -273,13 +318,19 @@ def bound_angle(angle: float, lowest: float, highest: float) -> float:
     """Give the angle of a range that is nearest to `angle`, the short way round, rad.
 
     A range may hold pi: what lies past it comes back on the other side, at -pi, and must not be
-    taken for an angle far off. A range of a full turn or more bounds nothing.
+    taken for an angle far off.
     """
-    half = 0.5 * (highest - lowest)
-    if not half < math.pi:
+    if lowest <= angle <= highest:
         return angle
-    middle = lowest + half
+    middle = lowest + 0.5 * (highest - lowest)
     return clip(middle + wrap(angle - middle), lowest, highest)
+
+
+@compiled
+def is_held(angle: float, push: float, lowest: float, highest: float) -> bool:
+    """Tell whether a joint is at that end of its range to which it is pushed."""
+    further = angle + (NUDGE if push > 0.0 else -NUDGE)
+    return bound_angle(further, lowest, highest) == angle
 
 
 @compiled
@@ -336,12 +387,16 @@ def leave_line(
     return True
 
 
-def point_chain(problem: Problem) -> Floats | None:
+def point_chain(problem: Problem, tolerance: float) -> Floats | None:
     """Lay a chain whose target is out of reach, or just at the edge, as near to it as it comes.
 
     Straight towards a target that is too far away; towards one that is nearer than the chain can
     fold, with the longest segment pointing there and all others folded back against it. A target
     on the base itself leaves the chain's direction as it is.
+
+    Args:
+        problem: the chain and its target.
+        tolerance: how far within the edge of its reach a target still counts as at the edge.
 
     Returns:
         Joint angles, shape (N,), rad; None where the target lies within the chain's reach, or the
@@ -350,20 +405,18 @@ def point_chain(problem: Problem) -> Floats | None:
     lengths = problem.lengths
     nearest, farthest = reach_of(lengths)
     distance = problem.distance
-    edge = ON_A_LINE * farthest
-    if nearest + edge < distance < farthest - edge:
+    exact = ON_A_LINE * farthest
+    edge = max(tolerance, exact)
+    stretched = distance > farthest - edge
+    if not stretched and (nearest <= exact or distance > nearest + edge):
         return None
-    if distance <= edge:
-        if nearest <= edge:
-            return None
-        tip = joint_positions(problem.base, lengths, problem.angles)[-1] - problem.base
-        towards = math.atan2(tip[1], tip[0])
+    if distance > exact:
+        aim = np.subtract(problem.target, problem.base)
     else:
-        towards = math.atan2(
-            problem.target[1] - problem.base[1], problem.target[0] - problem.base[0]
-        )
+        aim = joint_positions(problem.base, lengths, problem.angles)[-1] - problem.base
+    towards = math.atan2(aim[1], aim[0])
     signs = np.ones(len(lengths))
-    if distance < farthest - edge:
+    if not stretched:
         signs[:] = -1.0
         signs[np.argmax(lengths)] = 1.0
     angles = np.zeros(len(lengths))
