@@ -107,6 +107,7 @@ setup(
             "octo-reach = octo_reach.cli:main",
             "reach_controller = octo_reach.nodes.executables:reach_controller",
             "simulated_world = octo_reach.nodes.executables:simulated_world",
+            "viewer = octo_reach.nodes.executables:viewer",
         ],
     },
 )

@@ -31,10 +31,24 @@ def simulated_world() -> int:
     return main()
 
 
+def viewer() -> int:
+    """Run the viewer; give the exit code."""
+    _end_quietly()
+    try:
+        from octo_reach.nodes.viewer import main
+    except ModuleNotFoundError as error:
+        return _say_missing(error)
+    return main()
+
+
 def _say_missing(error: ModuleNotFoundError) -> int:
+    remedy = (
+        "source a ROS 2 installation, or take the extra ros, in a checkout: pip install '.[ros]'"
+    )
+    if error.name == "viser":
+        remedy = "take the extra viewer, in a checkout: pip install '.[viewer]'"
     print(
-        f"a node needs {error.name}, which is not installed here: source a ROS 2 installation,"
-        " or take the extra ros, in a checkout: pip install '.[ros]'",
+        f"a node needs {error.name}, which is not installed here: {remedy}",
         file=sys.stderr,
     )
     return 1

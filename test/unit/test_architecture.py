@@ -1,6 +1,7 @@
 """The arrows between the folders of the package: imports run down only.
 
-    cli -> commands -> nodes -> {planners, ros, scenes, pictures, benchmarks, batch} -> model
+    cli -> commands -> nodes
+        -> {planners, ros, scenes, pictures, viewer, benchmarks, batch} -> model
 
 An import inside a function is an import all the same.
 """
@@ -26,6 +27,7 @@ ALLOWED = {
     "planners": {"model"},
     "plants": {"model"},
     "ros": {"model"},
+    "viewer": {"model"},
     "scenes": {"installation", "model", "planners"},
     "batch": {"model", "planners", "scenes"},
     "pictures": {"installation", "model", "planners", "scenes"},
@@ -39,6 +41,7 @@ ALLOWED = {
         "plants",
         "ros",
         "scenes",
+        "viewer",
     },
 }
 ALLOWED["commands"] = {*ALLOWED["nodes"], "batch", "nodes"}
@@ -163,6 +166,18 @@ def test_the_model_needs_numpy_and_at_most_numba():
         f"{name} imports {module}"
         for name, path in SOURCES.items()
         if part_of(name) == "model"
+        for module in imports_of(name, path)
+        if module.split(".")[0] not in allowed and not is_standard(module)
+    ]
+    assert beside == []
+
+
+def test_the_viewer_needs_only_its_browser_library_beside_the_model():
+    allowed = {"numpy", "viser", "rich", PACKAGE}
+    beside = [
+        f"{name} imports {module}"
+        for name, path in SOURCES.items()
+        if part_of(name) == "viewer"
         for module in imports_of(name, path)
         if module.split(".")[0] not in allowed and not is_standard(module)
     ]

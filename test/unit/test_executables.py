@@ -19,7 +19,7 @@ sys.exit(executables.{executable}())
 """
 
 
-@pytest.mark.parametrize("executable", ["reach_controller", "simulated_world"])
+@pytest.mark.parametrize("executable", ["reach_controller", "simulated_world", "viewer"])
 def test_without_ros_an_executable_says_what_is_missing_in_one_line(executable):
     code = f"""
 import sys
@@ -32,6 +32,21 @@ sys.exit(executables.{executable}())
     (line,) = done.stderr.splitlines()
     assert "is not installed here" in line
     assert "pip install '.[ros]'" in line
+
+
+def test_without_its_browser_library_the_viewer_says_which_extra_to_take():
+    pytest.importorskip("rclpy", reason="rclpy is not installed")
+    code = """
+import sys
+sys.modules["viser"] = None
+from octo_reach.nodes import executables
+sys.exit(executables.viewer())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert "needs viser, which is not installed here" in line
+    assert "pip install '.[viewer]'" in line
 
 
 @pytest.mark.parametrize("executable", ["reach_controller", "simulated_world"])

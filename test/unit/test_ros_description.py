@@ -18,7 +18,12 @@ from transforms3d.euler import euler2mat
 from octo_reach.model.arm import ArmParameters, ArmPlacement
 from octo_reach.model.octopus import Octopus
 from octo_reach.model.rules import ReachRules
-from octo_reach.ros.description import arms_from_description, robot_description
+from octo_reach.ros.description import (
+    TIP_TAPER,
+    arm_radii,
+    arms_from_description,
+    robot_description,
+)
 from octo_reach.ros.frames import base_frame, joint_names, segment_frame, tip_frame
 
 RULES = ReachRules.metre()
@@ -187,3 +192,16 @@ def test_an_arm_of_one_segment_or_of_too_many_is_refused():
     )
     with pytest.raises(ValueError, match="between 2 and 100"):
         arms_from_description(TEXT.replace("</robot>", many + "</robot>"))
+
+
+def test_how_thick_an_arm_is_drawn_reads_back():
+    rules = ReachRules.metre()
+    arms = [ArmPlacement(number, ArmParameters(20, 0.018)) for number in (2, 7)]
+    thick = rules.arm_clearance
+    radii = arm_radii(robot_description(arms, rules))
+    assert radii == {2: (thick, TIP_TAPER * thick), 7: (thick, TIP_TAPER * thick)}
+
+
+def test_an_arm_that_is_drawn_otherwise_has_no_thickness():
+    text = '<robot><link name="arm_1/tip"/><link name="arm_1/segment_1_start"/></robot>'
+    assert arm_radii(text) == {}

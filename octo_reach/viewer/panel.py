@@ -1,0 +1,244 @@
+"""What stands beside the scene: what the arms do, and everything that can be asked of them."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Callable, Sequence
+
+from viser import GuiEvent, ViserServer
+
+from octo_reach.viewer.orders import (
+    ACTIONS,
+    Act,
+    ChoosePlanner,
+    Order,
+    Pause,
+    RemoveObject,
+    ResetAll,
+    Step,
+)
+from octo_reach.viewer.overlays import Wanted
+from octo_reach.viewer.plots import hex_colour
+from octo_reach.viewer.snapshot import SeenArm, SeenObject, Snapshot
+
+ALL_ARMS = "all arms"
+SEND = "send the arm there"
+ADD = {f"add {kind} there": kind for kind in ("food", "obstacle", "hazard")}
+NOTHING = "nothing"
+
+START_DARK = False
+SMALLEST_RADIUS, LARGEST_RADIUS = 2.0, 60.0
+"""Radii of objects that can be added, mm."""
+
+
+class Panel:
+    """The panel; its callbacks hand orders over, and `show` brings it up to date.
+
+    Attributes:
+        chosen: number of the object that is chosen, or None.
+    """
+
+    def __init__(
+        self,
+        server: ViserServer,
+        planners: Sequence[str],
+        order: Callable[[Order], object],
+        look: Callable[[GuiEvent], object],
+    ) -> None:
+        """Build it.
+
+        Args:
+            server: the page.
+            planners: names of the planners there are.
+            order: called with what somebody asks for.
+            look: called when somebody wants the camera back above the scene.
+        """
+        self.chosen: int | None = None
+        self._order = order
+        self._arms: tuple[SeenArm, ...] = ()
+        self._objects: tuple[SeenObject, ...] = ()
+        self._server = server
+        gui = server.gui
+        self._status = gui.add_html("")
+        self._run = gui.add_button_group("Run", ("Pause", "Go on", "Step"))
+        self._run.on_click(self._take_run)
+        restart = gui.add_button(
+            "Start over", hint="Arms as they started, objects as they were loaded"
+        )
+        restart.on_click(lambda event: self._order(ResetAll()))
+        with gui.add_folder("Arms"):
+            self._arm = gui.add_dropdown("Arm", (ALL_ARMS,), hint="The arms that orders are for")
+            self._planner = gui.add_dropdown("Planner", tuple(planners), hint="Moves the arm")
+            self._planner.on_update(self._take_planner)
+            self._acts = gui.add_button_group(
+                "Order", tuple(action.capitalize() for action in ACTIONS)
+            )
+            self._acts.on_click(self._take_act)
+            self._table = gui.add_html("")
+        with gui.add_folder("Objects"):
+            self._click = gui.add_dropdown(
+                "A click will",
+                (SEND, *ADD, NOTHING),
+                hint="Targets and objects can be dragged; a click on an object chooses it",
+            )
+            self._radius = gui.add_slider(
+                "Radius, mm", SMALLEST_RADIUS, LARGEST_RADIUS, step=1.0, initial_value=15.0
+            )
+            self._remove = gui.add_button("No object chosen", disabled=True)
+            self._remove.on_click(self._take_remove)
+        with gui.add_folder("View"):
+            self._labels = gui.add_checkbox(
+                "Names", False, hint="Name and state of every arm at its tip"
+            )
+            self._contacts = gui.add_checkbox("Contacts", True)
+            self._requests = gui.add_checkbox(
+                "Requests", False, hint="What neighbouring segments ask of each other; waypoints"
+            )
+            self._clearance = gui.add_checkbox("Clearance", False)
+            self._ellipse = gui.add_checkbox(
+                "Manipulability", False, hint="How easily the tip moves to every side"
+            )
+            self._dark = gui.add_checkbox("Dark", START_DARK)
+            self._dark.on_update(lambda event: self._paint())
+            self._above = gui.add_button("Look from above")
+            self._above.on_click(look)
+        self._paint()
+
+    # What is chosen
+
+    @property
+    def arms(self) -> tuple[int, ...]:
+        """Numbers of the arms that orders are for."""
+        name = self._arm.value
+        return tuple(arm.number for arm in self._arms if name in (ALL_ARMS, arm.name))
+
+    @property
+    def sends(self) -> bool:
+        """Whether a click sends the arm."""
+        return self._click.value == SEND
+
+    @property
+    def adds(self) -> str | None:
+        """Kind of object that a click adds, or None."""
+        return ADD.get(self._click.value)
+
+    @property
+    def radius(self) -> float:
+        """Radius of what is added, m."""
+        return 1e-3 * float(self._radius.value)
+
+    @property
+    def labels(self) -> bool:
+        """Whether names and states are to be seen."""
+        return bool(self._labels.value)
+
+    @property
+    def contacts(self) -> bool:
+        """Whether contacts are to be seen."""
+        return bool(self._contacts.value)
+
+    @property
+    def wanted(self) -> Wanted:
+        """What is to be drawn over the arms."""
+        return Wanted(
+            bool(self._requests.value), bool(self._clearance.value), bool(self._ellipse.value)
+        )
+
+    # Showing
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Bring everything up to date."""
+        names = tuple(arm.name for arm in snapshot.arms)
+        if names != tuple(arm.name for arm in self._arms):
+            options = names if len(names) == 1 else (ALL_ARMS, *names)
+            kept = self._arm.value
+            self._arm.options = options or (ALL_ARMS,)
+            if kept not in options or kept == ALL_ARMS:
+                self._arm.value = names[0] if names else ALL_ARMS
+        self._arms = snapshot.arms
+        self._objects = snapshot.objects
+        self._status.content = _status(snapshot)
+        self._table.content = _table(snapshot.arms)
+        planners = {arm.planner for arm in snapshot.arms if arm.number in self.arms}
+        if len(planners) == 1 and (planner := planners.pop()) in self._planner.options:
+            # Of the topics, not of what was clicked; a callback knows it by having no client.
+            self._planner.value = planner
+        self._show_chosen()
+
+    def _show_chosen(self) -> None:
+        thing = next((thing for thing in self._objects if thing.number == self.chosen), None)
+        if thing is None:
+            self.chosen = None
+        self._remove.disabled = thing is None
+        self._remove.label = "No object chosen" if thing is None else f"Remove {thing.name}"
+
+    def _paint(self) -> None:
+        self._server.gui.configure_theme(
+            dark_mode=bool(self._dark.value),
+            show_logo=False,
+            show_share_button=False,
+            brand_color=(47, 125, 225),
+        )
+
+    # Taking orders
+
+    def _take_run(self, event: GuiEvent) -> None:
+        wish = self._run.value
+        self._order(Step() if wish == "Step" else Pause(wish == "Pause"))
+
+    def _take_act(self, event: GuiEvent) -> None:
+        for arm in self.arms:
+            self._order(Act(arm, self._acts.value.lower()))
+
+    def _take_planner(self, event: GuiEvent) -> None:
+        if event.client is None:
+            return
+        for arm in self.arms:
+            self._order(ChoosePlanner(arm, self._planner.value))
+
+    def _take_remove(self, event: GuiEvent) -> None:
+        thing = next((thing for thing in self._objects if thing.number == self.chosen), None)
+        if thing is not None:
+            self._order(RemoveObject(thing.kind, thing.number))
+
+
+_CELL = "padding:1px 6px 1px 0;white-space:nowrap"
+
+
+def _status(snapshot: Snapshot) -> str:
+    """Say how the nodes do, as HTML: what comes from topics is only text in it."""
+    if not snapshot.controller:
+        line, colour = "no controller is heard", "#d9534f"
+    elif snapshot.paused:
+        line, colour = "paused", "#e0a020"
+    else:
+        rate = 0.0 if math.isnan(snapshot.rate) else snapshot.rate
+        line, colour = f"{rate:.0f} steps a second", "#2e9e5b"
+        if snapshot.wanted_rate > 0.0 and rate < 0.9 * snapshot.wanted_rate:
+            colour = "#e0a020"
+    if snapshot.controller and not snapshot.world:
+        line += "; no world is heard"
+    notes = "".join(f"<div>{html.escape(problem)}</div>" for problem in snapshot.problems)
+    return (
+        '<div style="font-size:0.85em;padding:0.2em 0.9em">'
+        f'<span style="color:{colour}">&#9679;</span> {line}'
+        f'<div style="color:#d08020">{notes}</div></div>'
+    )
+
+
+def _table(arms: Sequence[SeenArm]) -> str:
+    rows = []
+    for arm in arms:
+        error = "" if math.isnan(arm.tip_error) else f"{1e3 * arm.tip_error:.0f} mm"
+        cells = (
+            f'<span style="color:{hex_colour(arm.colour)}">&#9679;</span> {arm.number}',
+            f'<span style="color:{hex_colour(arm.state_colour)}">&#9632;</span>'
+            f" {html.escape(arm.state)}",
+            f'<span style="font-variant-numeric:tabular-nums">{error}</span>',
+            html.escape(arm.holds),
+        )
+        title = f' title="{html.escape(arm.note, quote=True)}"' if arm.note else ""
+        row = "".join(f'<td style="{_CELL}">{cell}</td>' for cell in cells)
+        rows.append(f"<tr{title}>{row}</tr>")
+    return f'<table style="font-size:0.8em;margin:0.2em 0.9em">{"".join(rows)}</table>'

@@ -1,0 +1,219 @@
+"""The whole page: the scene, the panel and the plots."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from viser import CameraHandle, ClientHandle, GuiEvent, SceneClickEvent, ViserServer
+
+from octo_reach.viewer.arms import ArmsDrawing
+from octo_reach.viewer.objects import ObjectsDrawing
+from octo_reach.viewer.orders import Order, Orders, PutObject, SendArm
+from octo_reach.viewer.overlays import OverlaysDrawing
+from octo_reach.viewer.panel import Panel
+from octo_reach.viewer.plots import Plots
+from octo_reach.viewer.pointing import plane_hit
+from octo_reach.viewer.snapshot import Point, SeenObject, Snapshot
+from octo_reach.viewer.touches import TouchDrawing
+
+PANEL_PERIOD = 0.25
+"""Time between two updates of the panel and the plots, s."""
+
+FIELD_OF_VIEW = math.radians(30.0)
+"""Narrow, so that what is high does not lean outwards."""
+
+MARGIN = 1.12
+"""How much more than the arms' reach is in sight."""
+
+
+class Window:
+    """A page that any number of browsers look at, all at the same."""
+
+    def __init__(self, server: ViserServer, planners: Sequence[str]) -> None:
+        """Lay out the page.
+
+        Args:
+            server: serves it.
+            planners: names of the planners there are.
+        """
+        self.orders = Orders()
+        self._server = server
+        self._snapshot = Snapshot()
+        self._panel_time = -math.inf
+        self._reach: tuple[float, float, float] | None = None
+        scene = server.scene
+        scene.set_up_direction("+z")
+        scene.configure_default_lights(True, cast_shadow=False)
+        scene.configure_environment_map(None)
+        scene.add_light_ambient("/light", intensity=1.1)
+        scene.world_axes.visible = False
+        self._grid = scene.add_grid("/ground", 2.0, 2.0, visible=False)
+        self._arms = ArmsDrawing(scene, self._send)
+        self._objects = ObjectsDrawing(scene, self._move)
+        self._touches = TouchDrawing(scene)
+        self._overlays = OverlaysDrawing(scene)
+        self._panel = Panel(server, planners, self.orders.put, self._look_from_above)
+        plots = server.gui.add_panel()
+        with plots.add_tab("Plots"):
+            self._plots = Plots(server.gui)
+        plots.dock_left()
+        plots.set_width(320)
+        server.gui.main_panel.dock_right()
+        server.gui.main_panel.set_width(360)
+        scene.on_click()(self._click)
+
+    # What is asked for
+
+    @property
+    def watched(self) -> bool:
+        """Whether a browser is there."""
+        return bool(self._server.get_clients())
+
+    @property
+    def wants_thoughts(self) -> bool:
+        """Whether somebody wants to see requests, waypoints or clearance."""
+        wanted = self._panel.wanted
+        return self.watched and (wanted.requests or wanted.clearance)
+
+    def take_orders(self) -> list[Order]:
+        """Give what was asked for since the last call, the oldest first."""
+        return self.orders.take()
+
+    def tell(self, title: str, text: str, bad: bool = False) -> None:
+        """Tell whoever looks that something was done, or why not.
+
+        Args:
+            title: what it is about.
+            text: the rest of it.
+            bad: whether it was not done.
+        """
+        for client in self._server.get_clients().values():
+            client.add_notification(
+                title, text, auto_close_seconds=8.0 if bad else 3.0, color="red" if bad else "green"
+            )
+
+    # Showing
+
+    def show(self, snapshot: Snapshot, now: float) -> None:
+        """Let the page show what there is; only what has changed is sent.
+
+        Args:
+            snapshot: what there is.
+            now: the time on a steady clock, s.
+        """
+        self._snapshot = snapshot
+        self._plots.note(snapshot, now)
+        if not self.watched:
+            return
+        panel = self._panel
+        with self._server.atomic():
+            self._frame(snapshot)
+            self._arms.show(snapshot.arms, panel.labels)
+            self._objects.show(snapshot.objects, panel.chosen)
+            self._touches.hide(not panel.contacts)
+            if panel.contacts:
+                size = max((arm.base_radius for arm in snapshot.arms), default=0.003)
+                self._touches.show(snapshot.touches, 1.3 * size, now)
+            self._overlays.show(snapshot.arms, snapshot.thoughts, panel.wanted)
+            if now - self._panel_time >= PANEL_PERIOD:
+                self._panel_time = now
+                panel.show(snapshot)
+                self._plots.show(snapshot)
+
+    def close(self) -> None:
+        """Close the page."""
+        self._server.stop()
+
+    # The camera
+
+    def _frame(self, snapshot: Snapshot) -> None:
+        """Look at the arms from above as soon as they, or others, are there."""
+        reach = _reach(snapshot)
+        if reach is None or reach == self._reach:
+            return
+        self._reach = reach
+        x, y, radius = reach
+        camera = self._server.initial_camera
+        camera.fov = FIELD_OF_VIEW
+        camera.near = 0.02 * radius
+        camera.far = 200.0 * radius
+        camera.look_at = (x, y, 0.0)
+        camera.position = _eye(reach)
+        for client in self._server.get_clients().values():
+            self._aim(client.camera)
+        self._grid.remove()
+        cell = 10.0 ** math.floor(math.log10(radius)) / 2.0
+        size = 2.0 * cell * math.ceil(3.0 * radius / (2.0 * cell)) * 2.0
+        self._grid = self._server.scene.add_grid(
+            "/ground",
+            size,
+            size,
+            position=(round(x / cell) * cell, round(y / cell) * cell, -0.001 * radius),
+            cell_size=cell,
+            section_size=2.0 * cell,
+            cell_color=(150, 150, 155),
+            section_color=(120, 120, 128),
+            cell_thickness=0.4,
+            section_thickness=0.7,
+            shadow_opacity=0.0,
+            fade_distance=40.0 * radius,
+        )
+
+    def _aim(self, camera: CameraHandle) -> None:
+        if self._reach is None:
+            return
+        x, y, _ = self._reach
+        with camera.client.atomic():
+            camera.fov = FIELD_OF_VIEW
+            camera.up_direction = (0.0, 0.0, 1.0)
+            camera.look_at = (x, y, 0.0)
+            camera.position = np.array(_eye(self._reach))
+
+    def _look_from_above(self, event: GuiEvent) -> None:
+        client: ClientHandle | None = event.client
+        if client is not None:
+            self._aim(client.camera)
+
+    # Pointing
+
+    def _send(self, arm: int, place: Point) -> None:
+        self.orders.put(SendArm(arm, place))
+
+    def _move(self, thing: SeenObject, place: Point) -> None:
+        self._panel.chosen = thing.number
+        self.orders.put(PutObject(thing.kind, place, thing.radius, thing.number))
+
+    async def _click(self, event: SceneClickEvent) -> None:
+        place = plane_hit(event.ray_origin, event.ray_direction)
+        if place is None:
+            return
+        thing = self._snapshot.object_at(place)
+        if thing is not None:
+            self._panel.chosen = thing.number
+        elif self._panel.sends:
+            for arm in self._panel.arms:
+                self._send(arm, place)
+        elif (kind := self._panel.adds) is not None:
+            self.orders.put(PutObject(kind, place, self._panel.radius))
+
+
+def _reach(snapshot: Snapshot) -> tuple[float, float, float] | None:
+    """Give centre and radius of all that the arms can reach, (x, y, r), m; None without arms."""
+    if not snapshot.arms:
+        return None
+    bases = np.array([arm.joints[0] for arm in snapshot.arms])
+    lengths = [float(np.hypot(*np.diff(arm.joints, axis=0).T).sum()) for arm in snapshot.arms]
+    low = (bases.T - lengths).min(axis=1)
+    high = (bases.T + lengths).max(axis=1)
+    x, y = ((low + high) / 2.0).tolist()
+    # Rounded, so that digits lost on the way here do not move the camera.
+    return round(x, 4), round(y, 4), round(float((high - low).max()) / 2.0, 4)
+
+
+def _eye(reach: tuple[float, float, float]) -> tuple[float, float, float]:
+    """Give where the camera sees all of it from above, y up in the picture."""
+    x, y, radius = reach
+    distance = MARGIN * radius / math.tan(FIELD_OF_VIEW / 2.0)
+    return x, y - 1e-3 * distance, distance
