@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 from octo_reach.model.reach import Planner
 from octo_reach.planners.external import ExternalPlanner
+from octo_reach.planners.fabrik import FabrikPlanner
 from octo_reach.planners.jacobian import JacobianDampedPlanner, JacobianTransposePlanner
 from octo_reach.planners.neighbour import NeighbourPlanner
 from octo_reach.planners.preparation import run_once
 
 _MAKERS: dict[str, Callable[[], Planner]] = {
     "neighbour": NeighbourPlanner,
+    "fabrik": FabrikPlanner,
     "jacobian_transpose": JacobianTransposePlanner,
     "jacobian_dls": JacobianDampedPlanner,
     "external": ExternalPlanner,
@@ -60,6 +62,7 @@ def prepare_planner(name: str, report: Callable[[str], None] | None = None) -> N
 __all__ = [
     "PLANNERS",
     "ExternalPlanner",
+    "FabrikPlanner",
     "JacobianDampedPlanner",
     "JacobianTransposePlanner",
     "NeighbourPlanner",
