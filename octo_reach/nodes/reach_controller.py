@@ -11,6 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from builtin_interfaces.msg import Time
@@ -25,16 +26,20 @@ from rclpy.qos import qos_policy_name_from_kind
 from sensor_msgs.msg import JointState, PointCloud2
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
+from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
 from octo_reach.installation import share_path
 from octo_reach.model.geometry import Floats
 from octo_reach.model.octopus import Octopus, compile_kernels
 from octo_reach.model.rules import ReachRules
+from octo_reach.nodes.planner_preparation import SHORT_WAIT, PlannerPreparation
 from octo_reach.nodes.signal_flag import SignalFlag
 from octo_reach.nodes.spinning import informed, run_node
 from octo_reach.nodes.step_schedule import NANOSECONDS, StepSchedule
-from octo_reach.planners import PLANNERS, ExternalPlanner, create_planner
+from octo_reach.planners import PLANNERS, create_planner
+from octo_reach.planners.chosen import ChosenPlanners
+from octo_reach.planners.trajectory import Trajectory
 from octo_reach.ros.contacts import ContactCloudBuilder
 from octo_reach.ros.description import robot_description
 from octo_reach.ros.diagnostics import NodeDiagnostics, controller_report
@@ -64,6 +69,7 @@ from octo_reach.ros.quality_of_service import (
 from octo_reach.ros.reported_scene import ReportedScene
 from octo_reach.ros.states import ArmStatesBuilder
 from octo_reach.ros.targets import TipBuilder, target_from_point, target_from_pose
+from octo_reach.ros.trajectories import TrajectoryRequest, trajectory_from_message
 from octo_reach.ros.validation import RejectedInput, RejectionLog
 from octo_reach.scenes import SceneDocument, load_scene, to_metres
 from octo_reach.scenes.shipped import find_scene
@@ -83,46 +89,51 @@ CLOCK_PATIENCE = 1.0
 """How long a clock may be silent at the start before the node says that it waits, s."""
 
 
-class Inbox:
-    """What arrived since the main thread looked: callbacks fill it, the main thread empties it.
+@dataclass
+class Arrivals:
+    """What arrived since the main thread looked.
 
-    Of a target or a proposal only the newest counts, so a flood of them costs one assignment.
+    Attributes:
+        assignments: where each arm is sent, (x, y), or what trajectory it is to follow.
+        proposals: the joint angles somebody proposes for each arm.
+        changes: what messages say about objects, and when they came.
+    """
+
+    assignments: dict[int, tuple[float, float] | TrajectoryRequest] = field(default_factory=dict)
+    proposals: dict[int, Floats] = field(default_factory=dict)
+    changes: deque[tuple[list[ObjectChange], float]] = field(default_factory=deque)
+
+
+class Inbox:
+    """Callbacks fill it, the main thread empties it.
+
+    Of an arm's assignments or proposals only the newest counts, so a flood of them costs one entry.
     """
 
     def __init__(self) -> None:
         """Start empty."""
         self._lock = threading.Lock()
-        self._targets: dict[int, tuple[float, float]] = {}
-        self._proposals: dict[int, Floats] = {}
-        self._changes: deque[tuple[list[ObjectChange], float]] = deque()
+        self._arrivals = Arrivals()
 
-    def put_target(self, arm: int, target: tuple[float, float]) -> None:
-        """Note where an arm is sent."""
+    def put_assignment(self, arm: int, assignment: tuple[float, float] | TrajectoryRequest) -> None:
+        """Note where an arm is sent, or what it is to follow."""
         with self._lock:
-            self._targets[arm] = target
+            self._arrivals.assignments[arm] = assignment
 
     def put_proposal(self, arm: int, angles: Floats) -> None:
         """Note the joint angles somebody proposes for an arm."""
         with self._lock:
-            self._proposals[arm] = angles
+            self._arrivals.proposals[arm] = angles
 
     def put_changes(self, changes: list[ObjectChange], received: float) -> None:
         """Note what a message says about objects."""
         with self._lock:
-            self._changes.append((changes, received))
+            self._arrivals.changes.append((changes, received))
 
-    def empty(
-        self,
-    ) -> tuple[
-        dict[int, tuple[float, float]],
-        dict[int, Floats],
-        list[tuple[list[ObjectChange], float]],
-    ]:
-        """Take out targets, proposals and object changes."""
+    def empty(self) -> Arrivals:
+        """Take out everything."""
         with self._lock:
-            taken = self._targets, self._proposals, list(self._changes)
-            self._targets, self._proposals = {}, {}
-            self._changes.clear()
+            taken, self._arrivals = self._arrivals, Arrivals()
         return taken
 
 
@@ -143,6 +154,9 @@ class ReachController(Node):
         self._table.declare(arm_settings(numbers, PLANNERS))
         self._table.warn_unknown()
         self._octopus = self._build(document, effective_rules(self._table, rules))
+        self._preparation = PlannerPreparation(logger.info, logger.warning)
+        self._planners = self._choose_first_planners()
+        self._planners_awaited = False
 
         self._lock = threading.RLock()
         self._inbox = Inbox()
@@ -196,8 +210,16 @@ class ReachController(Node):
             for placement in placements
             if placement.number in wanted
         ]
-        planners = {number: create_planner(effective_planner(table, number)) for number in wanted}
-        return Octopus(arms, rules, planners)
+        return Octopus(arms, rules)
+
+    def _choose_first_planners(self) -> ChosenPlanners:
+        """Give every arm its planner, compiled before the first step."""
+        octopus = self._octopus
+        names = {number: effective_planner(self._table, number) for number in octopus.numbers}
+        for name in set(names.values()):
+            self._preparation.ready(name, None)
+        planners = {number: create_planner(name) for number, name in names.items()}
+        return ChosenPlanners(octopus, planners, self.get_logger().warning)
 
     def _make_outputs(self) -> None:
         octopus = self._octopus
@@ -233,6 +255,9 @@ class ReachController(Node):
             )
             self.create_subscription(
                 JointState, f"{name}/joint_proposal", self._proposal_taker(number), INPUT
+            )
+            self.create_subscription(
+                JointTrajectory, f"{name}/joint_trajectory", self._trajectory_taker(number), INPUT
             )
         self._duplicates = DuplicateFilter()
         self._volatile_objects: Any = None
@@ -271,7 +296,7 @@ class ReachController(Node):
         def take(message: Any) -> None:
             topic = f"{name}/{'target' if isinstance(message, PointStamped) else 'target_pose'}"
             try:
-                self._inbox.put_target(number, read(topic, message))
+                self._inbox.put_assignment(number, read(topic, message))
             except RejectedInput as rejection:
                 self._rejections.reject(rejection)
 
@@ -286,6 +311,21 @@ class ReachController(Node):
                 count = arm.parameters.segment_count
                 self._inbox.put_proposal(
                     number, proposal_from_joint_state(topic, message, number, count)
+                )
+            except RejectedInput as rejection:
+                self._rejections.reject(rejection)
+
+        return take
+
+    def _trajectory_taker(self, number: int) -> Callable[[JointTrajectory], None]:
+        topic = f"{arm_name(number)}/joint_trajectory"
+        arm = self._octopus.arm(number)
+
+        def take(message: JointTrajectory) -> None:
+            try:
+                count = arm.parameters.segment_count
+                self._inbox.put_assignment(
+                    number, trajectory_from_message(topic, message, number, count, self._now())
                 )
             except RejectedInput as rejection:
                 self._rejections.reject(rejection)
@@ -315,20 +355,36 @@ class ReachController(Node):
             MarkerArray, "objects", informed(self._take_objects), OBJECTS_VOLATILE
         )
 
-    def _read_inbox(self) -> None:
-        """Give the model what has arrived. Objects first: a target may be meant for one of them."""
-        targets, proposals, changes = self._inbox.empty()
-        now = time.monotonic()
-        for change, received in changes:
+    def _read_inbox(self, time_now: int) -> None:
+        """Give the model what has arrived. Objects first: a target may be meant for one of them.
+
+        Args:
+            time_now: time on the node's clock, ns.
+        """
+        arrivals = self._inbox.empty()
+        for change, received in arrivals.changes:
             self._feed_received = received
             self._scene.apply(change, received)
-        self._scene.expire(now)
-        for number, target in targets.items():
-            self._octopus.reach(number, target)
-        for number, angles in proposals.items():
-            planner = self._octopus.planner(number)
-            if isinstance(planner, ExternalPlanner):
-                planner.offer(angles)
+        self._scene.expire(time.monotonic())
+        for number, assignment in arrivals.assignments.items():
+            if isinstance(assignment, TrajectoryRequest):
+                self._follow(number, assignment, time_now)
+            else:
+                self._octopus.reach(number, assignment)
+        self._planners.settle()
+        for number, angles in arrivals.proposals.items():
+            self._planners.offer(number, angles)
+
+    def _follow(self, number: int, request: TrajectoryRequest, time_now: int) -> None:
+        delay = (request.stamp - time_now) / NANOSECONDS if request.stamp else 0.0
+        trajectory = Trajectory(
+            request.joints, request.times, request.positions, request.velocities
+        )
+        try:
+            self._planners.follow(number, trajectory, delay)
+        except ValueError as error:
+            # The arm has become shorter since the message was checked.
+            self.get_logger().warning(f"the trajectory is not followed: {error}")
 
     def _note_clock(self, jump: TimeJump) -> None:
         self._tick = int(jump.delta.nanoseconds)
@@ -339,7 +395,7 @@ class ReachController(Node):
     def _server(self, number: int, act: Callable[[int], tuple[bool, str]]) -> Any:
         def serve(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
             with self._lock:
-                self._read_inbox()
+                self._read_inbox(self._now())
                 response.success, response.message = act(number)
                 self._publish_changes(self._now())
             return response
@@ -368,10 +424,10 @@ class ReachController(Node):
 
     def _reset_all(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         with self._lock:
-            self._read_inbox()
+            now = self._now()
+            self._read_inbox(now)
             for number in self._octopus.numbers:
                 self._reset(number)
-            now = self._now()
             if self._paused and now > 0:
                 self._publish_joints(now, 0.0)
             self._publish_changes(now)
@@ -405,6 +461,9 @@ class ReachController(Node):
     def _change_parameters(self, changes: dict[str, Any]) -> None:
         """Make parameters that were changed at run time count."""
         table = self._table
+        for number in self._octopus.numbers:
+            # Not under the lock: steps go on meanwhile.
+            self._preparation.ready(effective_planner(table, number), SHORT_WAIT)
         with self._lock:
             if "rate" in changes or "catch_up" in changes:
                 self._schedule.change(table["rate"], table["catch_up"])
@@ -412,12 +471,22 @@ class ReachController(Node):
             described = [arm.placement for arm in self._octopus.arms]
             for arm in self._octopus.arms:
                 self._change_arm(arm.number)
-                name = effective_planner(table, arm.number)
-                if name != arm.planner_name:
-                    self._octopus.set_planner(arm.number, create_planner(name))
+            self._change_planners()
             if [arm.placement for arm in self._octopus.arms] != described:
                 self._publish_description()
             self._publish_changes(self._now())
+
+    def _change_planners(self) -> None:
+        """Give arms the planners they should have; one that is not ready yet comes later."""
+        self._planners_awaited = False
+        for number in self._octopus.numbers:
+            name = effective_planner(self._table, number)
+            if name == self._planners.name(number):
+                continue
+            if self._preparation.ready(name):
+                self._planners.choose(number, create_planner(name))
+            else:
+                self._planners_awaited = True
 
     def _change_arm(self, number: int) -> None:
         """Give one arm its changed limits; where its geometry changes, it is reset."""
@@ -451,6 +520,8 @@ class ReachController(Node):
             elif not self._paused:
                 self._take_due_steps(now, stop)
             with self._lock:
+                if self._planners_awaited:
+                    self._change_planners()
                 if time.monotonic() - self._spoke >= LONGEST_WAIT:
                     self._rest(now)
                 self._publish_report()
@@ -464,7 +535,7 @@ class ReachController(Node):
         begun = time.monotonic()
         while not stop.wait(0.01):
             with self._lock:
-                self._read_inbox()
+                self._read_inbox(self._now())
                 heard = self._feed_received is not None
                 if heard and not self._scene.disputed_grips():
                     return
@@ -514,7 +585,7 @@ class ReachController(Node):
         Args:
             now: time on the node's clock, ns.
         """
-        self._read_inbox()
+        self._read_inbox(now)
         if self._paused:
             self._rest_schedule(now)
         stands = self._paused or self._stands_still
@@ -554,7 +625,7 @@ class ReachController(Node):
             due: the step's place on the node's clock, ns.
         """
         begun = time.perf_counter()
-        self._read_inbox()
+        self._read_inbox(due)
         seconds = self._schedule.period
         if not self._hold_reason():
             self._octopus.step(seconds)
@@ -593,6 +664,7 @@ class ReachController(Node):
     def _publish_changes(self, due: int) -> None:
         """Publish what only changes and slower rates are published of."""
         octopus = self._octopus
+        self._planners.settle()
         now = time.monotonic()
         self._spoke = now
         self._scene.note_grips(now)
@@ -653,6 +725,7 @@ class ReachController(Node):
             standing=standing,
             notes=self._table.refused,
         )
+        values["planner failures"] = self._planners.failures
         self._steps_reported = self._steps
         self._missed_reported = schedule.missed
         self._worst_step = 0.0

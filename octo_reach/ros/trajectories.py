@@ -57,7 +57,7 @@ def trajectory_from_message(
     Raises:
         RejectedInput: no joints, no points or too many, unknown or doubled joints, arrays of
             unequal length, numbers NaN, infinite or too large, times that do not increase or are
-            negative, or a trajectory that was over before it came.
+            negative, a trajectory that was over before it came, or a stamp without a clock.
     """
     joints = _checked_joints(topic, list(message.joint_names), arm, segment_count)
     points = message.points
@@ -69,7 +69,10 @@ def trajectory_from_message(
     if stamp < 0:
         rule = "header.stamp must not be negative"
         raise RejectedInput(topic, "out of range", f"{stamp} ns", rule)
-    if stamp != 0 and now > 0 and stamp + times[-1] < now:
+    if stamp != 0 and now == 0:
+        rule = "header.stamp must be 0 (now) until the clock begins"
+        raise RejectedInput(topic, "out of range", f"{stamp} ns", rule)
+    if stamp != 0 and stamp + times[-1] < now:
         late = (now - stamp - times[-1]) / _NANOSECONDS
         rule = "header.stamp must be 0 (now) or such that the last point is still to come"
         raise RejectedInput(topic, "out of range", f"one that ended {late:.3g} s ago", rule)

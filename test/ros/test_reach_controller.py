@@ -37,6 +37,7 @@ from std_msgs.msg import String
 from visualization_msgs.msg import Marker, MarkerArray
 
 from octo_reach.model.compilation import COMPILED
+from octo_reach.planners import PLANNERS
 from octo_reach.ros.contacts import contacts_from_cloud
 from octo_reach.ros.description import arms_from_description
 from octo_reach.ros.frames import arm_name, joint_names, position_in_world
@@ -76,6 +77,7 @@ SUBSCRIBED = {
             ("target", "geometry_msgs/msg/PointStamped"),
             ("target_pose", "geometry_msgs/msg/PoseStamped"),
             ("joint_proposal", "sensor_msgs/msg/JointState"),
+            ("joint_trajectory", "trajectory_msgs/msg/JointTrajectory"),
         )
     },
 }
@@ -759,7 +761,7 @@ def test_every_parameter_is_described_with_its_unit_and_its_range(running):
         ("segment_count", 1, "Min: 2, Max: 100"),
         ("segment_count", 20.5, "an integer between 2 and 100"),
         ("arms.arm_3.segment_count", 101, "Min: 2, Max: 100"),
-        ("planner", "magic", "one of neighbour, external"),
+        ("planner", "magic", f"one of {', '.join(PLANNERS)}"),
         ("markers_rate", [1.0, 2.0], "a number between 0 and 240 Hz"),
         ("object_timeout", -0.5, "Min: 0.0, Max: 3600.0"),
     ],
@@ -889,7 +891,7 @@ def test_wrong_values_at_the_start_are_said_and_the_defaults_kept(stage):
     )
     for line in (
         "parameter rate must be a number between 5 and 1000 Hz, got 'fast'; 120.0 is kept",
-        "parameter planner must be one of neighbour, external, got 'magic'; 'neighbour' is kept",
+        f"parameter planner must be one of {', '.join(PLANNERS)}, got 'magic'; 'neighbour' is kept",
         "parameter markers_rate must be a number between 0 and 240 Hz, got -1.0; 30.0 is kept",
         "parameter maximum_bend must be a number above 0 and at most 3.14159265 rad,"
         " got [1.0, 2.0]; no value is kept",
