@@ -7,6 +7,7 @@ from collections.abc import Callable
 from octo_reach.model.reach import Planner
 from octo_reach.planners.external import ExternalPlanner
 from octo_reach.planners.fabrik import FabrikPlanner
+from octo_reach.planners.guided import GuidedPlanner
 from octo_reach.planners.jacobian import JacobianDampedPlanner, JacobianTransposePlanner
 from octo_reach.planners.neighbour import NeighbourPlanner
 from octo_reach.planners.preparation import run_once
@@ -16,6 +17,7 @@ _MAKERS: dict[str, Callable[[], Planner]] = {
     "fabrik": FabrikPlanner,
     "jacobian_transpose": JacobianTransposePlanner,
     "jacobian_dls": JacobianDampedPlanner,
+    "guided": GuidedPlanner,
     "external": ExternalPlanner,
 }
 
@@ -63,6 +65,7 @@ __all__ = [
     "PLANNERS",
     "ExternalPlanner",
     "FabrikPlanner",
+    "GuidedPlanner",
     "JacobianDampedPlanner",
     "JacobianTransposePlanner",
     "NeighbourPlanner",

@@ -1,0 +1,215 @@
+"""Reaches what can be reached: plans a path that is certain to be clear, then follows it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from octo_reach.model.geometry import Floats, wrap
+from octo_reach.model.octopus import Arm
+from octo_reach.model.reach import Planner
+from octo_reach.planners.guided.aims import sensible_aim
+from octo_reach.planners.guided.beginnings import Draws
+from octo_reach.planners.guided.body import Body, body_of, place_effector
+from octo_reach.planners.guided.clearance import room_of
+from octo_reach.planners.guided.playback import Playback
+from octo_reach.planners.guided.retreat import Retreat
+from octo_reach.planners.guided.search import Search
+
+SLICE = 150_000
+"""Work of one update, in looks of one segment at one obstacle: some 0.3 ms compiled."""
+NARROW = 0.15
+"""With less room than this the arm makes room before it plans, in pixels."""
+BESIDE = 1.0
+"""Room that is left beside an obstacle that lies on the target, in pixels."""
+KEPT = 0.3
+"""Share of a path's margin that is left when obstacles have moved; less, and it is planned anew."""
+PATIENCE = 0.25
+"""How long a search that found nothing is not repeated for another scene, s."""
+LONG = 12
+"""Slices after which it is said that the arm holds because it plans."""
+
+
+class GuidedPlanner(Planner):
+    """Plans from the present pose to the target, then moves along the plan at full speed.
+
+    It plans a slice an update, while the arm holds, and certifies the rest of its path anew
+    whenever an obstacle comes, goes or moves. An arm that an obstacle was put on first draws out
+    of it. What an arm holds is planned for with its own size.
+
+    Attributes:
+        name: "guided".
+        note: what it does while the arm holds, or why there is no way; else empty.
+        state: "No way" while a search has found none, "Blocked" while the arm waits beside an
+            obstacle that lies on its target; else empty.
+        gated: False: the arm may have to move though its target is blocked or reached.
+        worked: work done in the last update, see `SLICE`.
+    """
+
+    name = "guided"
+    gated = False
+
+    def __init__(self, seed: int = 1) -> None:
+        """Wait for a first update.
+
+        Args:
+            seed: of the numbers the search draws by lot; the same seed plans the same way.
+        """
+        self.note = ""
+        self.state = ""
+        self.worked = 0
+        self._seed = seed
+        self._begin()
+
+    def reset(self) -> None:
+        """Forget the plan: the arm was sent elsewhere, or put back in its starting pose."""
+        self._begin()
+
+    def _begin(self) -> None:
+        self.note = ""
+        self.state = ""
+        self._body: Body | None = None
+        self._aim: tuple[float, float] | None = None
+        self._obstacles: Floats = np.empty((0, 3))
+        self._search: Search | None = None
+        self._playback: Playback | None = None
+        self._expected: Floats | None = None
+        self._resting = False
+        self._blocked = False
+        self._scene_is_new = True
+        self._waited = PATIENCE
+        self._retreat: Retreat | None = None
+        self._cornered = False
+        self._draws = Draws(self._seed)
+
+    def propose(self, arm: Arm, target: Floats, obstacles: Floats, dt: float) -> Floats | None:
+        """Propose the next step along the plan; None while there is none, or no need of one."""
+        self.worked = 0
+        self._waited += dt
+        angles = np.array(arm.angles)
+        x, y = (target if arm.grip is None else arm.destination).tolist()
+        if self._body is None or self._aim != (x, y) or self._body.segments != len(angles):
+            self._begin()
+            self._body = body_of(arm)
+            self._aim = (x, y)
+            self._rules = arm.rules.for_kernels()
+        if self._scene_is_new or not np.array_equal(self._obstacles, obstacles):
+            self._take_scene(np.array(obstacles))
+        if self._expected is not None and not self._stands_at(self._expected, angles):
+            self._search = self._playback = self._retreat = None
+            self._resting = False
+        if self._resting:
+            return None
+        turn = float(arm.parameters.turning_speed) * dt
+        proposed = self._move(self._body, angles, turn)
+        self._scene_is_new = False
+        self._expected = angles if proposed is None else proposed
+        return proposed
+
+    def _take_scene(self, obstacles: Floats) -> None:
+        self._obstacles = obstacles
+        self._scene_is_new = True
+        self._resting = False
+        self._cornered = False
+        if self._playback is not None:
+            self._playback.doubt(obstacles)
+
+    @staticmethod
+    def _stands_at(pose: Floats, angles: Floats) -> bool:
+        away = angles - pose
+        away[0] = wrap(float(away[0]))
+        return bool(np.abs(away).max() <= 1e-9)
+
+    def _move(self, body: Body, angles: Floats, turn: float) -> Floats | None:
+        if self._playback is not None:
+            proposed = self._follow(self._playback, angles, turn)
+            if self._playback is not None or proposed is not None:
+                return proposed
+        room = room_of(angles, body, self._obstacles) if self._scene_is_new else math.inf
+        if room < 0.0:
+            # An obstacle came too near while the arm held: first out of its way.
+            self._search = None
+        if self._search is None:
+            room = room_of(angles, body, self._obstacles)
+            aim, self._blocked = sensible_aim(
+                self._target, body, self._obstacles, BESIDE * body.unit
+            )
+            there = self._is_at(aim, body, angles)
+            if self._retreat is None and not self._cornered:
+                narrow = 0.0 if there else NARROW * body.unit
+                if room < narrow:
+                    self._retreat = Retreat(body, self._obstacles)
+            if self._retreat is not None:
+                proposed = self._retreat.step(angles, room, self._obstacles, turn, self._rules)
+                if proposed is not None:
+                    return proposed
+                self._retreat = None
+                self._cornered = True
+            if room <= 0.0:
+                self._give_up("an obstacle pins the arm")
+                return None
+            if there:
+                self._rest()
+                return None
+            if self.state and self._waited < PATIENCE:
+                return None
+            self._search = Search(
+                body, angles, aim, self._tolerance(body), self._obstacles, room, turn, self._draws
+            )
+        return self._search_on(self._search, body, angles, turn)
+
+    @property
+    def _target(self) -> tuple[float, float]:
+        assert self._aim is not None
+        return self._aim
+
+    def _is_at(self, aim: tuple[float, float], body: Body, angles: Floats) -> bool:
+        x, y = place_effector(angles, body)
+        return math.hypot(x - aim[0], y - aim[1]) <= self._tolerance(body)
+
+    def _tolerance(self, body: Body) -> float:
+        rules = self._rules
+        return 0.9 * (rules.carry_tolerance if body.holder else rules.reach_tolerance)
+
+    def _search_on(
+        self, search: Search, body: Body, angles: Floats, turn: float
+    ) -> Floats | None:
+        self.worked = search.advance(SLICE)
+        if not search.done:
+            if search.slices > LONG:
+                self.note = "planning"
+            return None
+        self._search = None
+        if search.path is None:
+            self._give_up(search.failure)
+            return None
+        self.note = self.state = ""
+        self._playback = Playback(search.path, search.margin, body, search.obstacles)
+        if search.obstacles is not self._obstacles:
+            self._playback.doubt(self._obstacles)
+        return self._follow(self._playback, angles, turn)
+
+    def _follow(self, playback: Playback, angles: Floats, turn: float) -> Floats | None:
+        """Take the next step of a path; the path is dropped where it is clear no more."""
+        if not playback.certify_ahead(KEPT * playback.margin, SLICE):
+            self._playback = None
+            return None
+        proposed = playback.step(angles, turn, self._rules)
+        if proposed is None and not playback.undecided:
+            self._playback = None
+        if playback.finished:
+            self._playback = None
+            self._rest()
+        return proposed
+
+    def _rest(self) -> None:
+        self._resting = True
+        self.state = "Blocked" if self._blocked else ""
+        self.note = "an obstacle lies on the target: waiting beside it" if self._blocked else ""
+
+    def _give_up(self, why: str) -> None:
+        self._resting = True
+        self._waited = 0.0
+        self.state = "No way"
+        self.note = why

@@ -1,0 +1,209 @@
+"""One search for a path from the present pose to a target, a slice of bounded work at a time.
+
+Goal poses first, each tried straight from the start; then the arm drawn in by the coil ladder; then
+two trees. What is found by the last two is made shorter. The search works on the scene as it was
+when it began; whoever follows the path certifies it anew where the scene has changed since.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from octo_reach.model.geometry import Floats
+from octo_reach.planners.guided.beginnings import Draws
+from octo_reach.planners.guided.body import Body
+from octo_reach.planners.guided.coil_ladder import climb
+from octo_reach.planners.guided.connect_tree import connect
+from octo_reach.planners.guided.room import Room, Sliced, duration
+from octo_reach.planners.guided.shortcut import (
+    LEAST_GAIN,
+    cut_corner,
+    draw_in_knot,
+    leave_out_knots,
+    length_of,
+)
+
+MARGINS = (1.0, 0.3, 0.05, 0.01)
+"""Room to leave beyond the clearance, in pixels, tried in this order: the first needs no slow steps
+under the guard, whose padding is up to half a sample."""
+ROUNDS = ((range(16), 1_500_000), (range(16, 48), 12_000_000))
+"""Beginnings of goal poses and work of the two trees, for every margin before the next round."""
+TREE_GOALS = 12
+"""Goal poses, the nearest, that are roots of the tree."""
+TREES = 5
+"""How often the trees are grown, at most, for the best of their paths."""
+VAIN_AT_FIRST = 12
+"""Attempts in a row that may be in vain before a path counts as short, when it is one of some."""
+VAIN = 60
+"""The same for the one that is taken."""
+GROUP = 0.15
+"""Share of the joints that fold at a time where the arm is drawn in."""
+SHARE_FOR_BETTER = 0.1
+"""Share of the time a path takes that may be spent in looking for a shorter one."""
+FEWEST_SLICES = 2
+MOST_SLICES = 30
+"""Bounds of the slices spent so."""
+SAME = 0.1
+"""Goal poses nearer to one another than this are one, rad."""
+
+
+class Search:
+    """A search under way.
+
+    Attributes:
+        start: joint angles it begins at, shape (N,), rad.
+        obstacles: centre and radius of each obstacle as they were then, shape (K, 3).
+        path: the poses of the path from start to goal, once found; its base angles are counted on
+            from the start, not wrapped.
+        margin: room that the path leaves, in the scene's unit.
+        failure: why there is no path, once that is certain as far as this search goes; else empty.
+        slices: how many slices it has had.
+    """
+
+    def __init__(
+        self,
+        body: Body,
+        start: Floats,
+        aim: tuple[float, float],
+        tolerance: float,
+        obstacles: Floats,
+        room: float,
+        turn: float,
+        draws: Draws,
+    ) -> None:
+        """Prepare a search; nothing is worked out yet.
+
+        Args:
+            body: the arm.
+            start: joint angles to begin at, shape (N,), rad.
+            aim: where the tip, or what is held, should go.
+            tolerance: how near is near enough, in the scene's unit.
+            obstacles: centre and radius of each obstacle, shape (K, 3); kept, not copied.
+            room: least room at the start, above 0, in the scene's unit.
+            turn: most that a joint turns while one slice is worked on, rad.
+            draws: numbers drawn by lot.
+        """
+        self.start = start
+        self.path: list[Floats] | None = None
+        self.margin = 0.0
+        self.failure = ""
+        self.slices = 0
+        self._body = body
+        self._aim = aim
+        self._tolerance = tolerance
+        self.obstacles = obstacles
+        self._turn = turn
+        self._draws = draws
+        self._goals: dict[float, list[Floats]] = {}
+        margins = [size * body.unit for size in MARGINS if size * body.unit <= 0.5 * room]
+        self._margins = margins or [0.5 * room]
+        self._work = self._run()
+
+    @property
+    def done(self) -> bool:
+        """Whether there is a path, or the search is exhausted."""
+        return self.path is not None or bool(self.failure)
+
+    def advance(self, budget: int) -> int:
+        """Work on for a slice; give the work done, which goes beyond the budget by one part."""
+        self.slices += 1
+        spent = 0
+        while spent < budget and not self.done:
+            try:
+                spent += next(self._work)
+            except StopIteration:
+                break
+        return spent
+
+    def _run(self) -> Sliced[None]:
+        for beginnings, work in ROUNDS:
+            for margin in self._margins:
+                self.margin = margin
+                room = Room(self._body, self.obstacles, margin, self._draws)
+                goals = self._goals.setdefault(margin, [])
+                path = yield from self._straight(room, goals, beginnings)
+                if path is None and goals:
+                    path = yield from self._around(room, goals, work)
+                if path is not None:
+                    self.path = path
+                    return
+        if any(self._goals.values()):
+            self.failure = "no way to the target was found"
+        else:
+            self.failure = "no clear pose reaches the target"
+
+    def _straight(
+        self, room: Room, goals: list[Floats], beginnings: range
+    ) -> Sliced[list[Floats] | None]:
+        """Look for goal poses, and for the nearest that a straight edge leads to."""
+        best: list[Floats] | None = None
+        least = math.inf
+        begun = self.slices
+        for number in beginnings:
+            if best is not None and self.slices - begun > self._slices_for(least):
+                break
+            goal = yield from room.goal_pose(number, self.start, self._aim, self._tolerance)
+            if goal is None or any(duration(goal, other) < SAME for other in goals):
+                continue
+            goals.append(goal)
+            time = duration(self.start, goal)
+            if time < least and (yield from room.clear(self.start, goal)):
+                best, least = [self.start, goal], time
+        goals.sort(key=lambda goal: duration(self.start, goal))
+        return best
+
+    def _around(
+        self, room: Room, goals: list[Floats], work: int
+    ) -> Sliced[list[Floats] | None]:
+        """Look for a path by two trees, a few times over, and make the best one shorter.
+
+        The arm drawn in step by step is in the trees from the beginning.
+        """
+        group = max(1, math.ceil(GROUP * self._body.segments))
+        up = []
+        down = []
+        for side in (self._body.bend, -self._body.bend):
+            up.append((yield from climb(room, self.start, group, side)))
+            for goal in goals[:TREE_GOALS]:
+                down.append((yield from climb(room, goal, group, side)))
+        best: list[Floats] | None = None
+        begun = self.slices
+        for _ in range(TREES):
+            path = yield from connect(room, up, down, work)
+            if path is None:
+                break
+            path = yield from self._shortened(room, path, VAIN_AT_FIRST)
+            if best is None or length_of(path) < length_of(best):
+                best = path
+            if self.slices - begun > 0.5 * self._slices_for(length_of(best)):
+                break
+        if best is None:
+            return None
+        return (yield from self._shortened(room, best, VAIN))
+
+    def _shortened(self, room: Room, path: list[Floats], patience: int) -> Sliced[list[Floats]]:
+        """Make a path shorter, until so many attempts in a row were in vain."""
+        begun = self.slices
+        path = yield from leave_out_knots(room, path)
+        length = length_of(path)
+        vain = 0
+        while vain < patience and len(path) > 2:
+            if self.slices - begun > 0.5 * self._slices_for(length):
+                break
+            path = yield from cut_corner(room, path)
+            path = yield from draw_in_knot(room, path)
+            shorter = length_of(path)
+            vain = vain + 1 if shorter > length - LEAST_GAIN else 0
+            length = shorter
+        kept = [path[0]]
+        for pose in path[1:]:
+            if np.any(pose != kept[-1]):
+                kept.append(pose)
+        return kept if len(kept) > 1 else path
+
+    def _slices_for(self, length: float) -> float:
+        """Give how many slices a path of a length, in rad of the slowest joint, is worth."""
+        slices = SHARE_FOR_BETTER * length / max(self._turn, 1e-9)
+        return min(MOST_SLICES, max(FEWEST_SLICES, slices))
