@@ -128,6 +128,7 @@ class _Playing:
 
     times: list[int] = field(default_factory=list)
     poses: list[Floats] = field(default_factory=list)
+    steered: list[int] = field(default_factory=list)
 
 
 def write_act(segments: int, obstacles: int, number: int) -> Act:
@@ -231,7 +232,7 @@ def _measure(
     """Time as many acts of one size as there is time for, at least one."""
     plain_times: list[int] = []
     compiled_times: list[int] = []
-    needs: list[tuple[int, int]] = []
+    needs: list[tuple[int, int, int]] = []
     # Untimed: whatever a first call loads or compiles is no part of a step.
     _play_compiled(write_act(segments, obstacles, 0))
     started = time.perf_counter()
@@ -243,7 +244,11 @@ def _measure(
         moved = _compare(act, compiled[0], plain)
         plain_times += [plain.times[step] for step in moved]
         compiled_times += [playing.times[step] for playing in compiled for step in moved]
-        needs += [_needs_of_step(act, plain.poses[step], plain.poses[step + 1]) for step in moved]
+        needs += [
+            (*_needs_of_step(act, plain.poses[step], plain.poses[step + 1]), steered)
+            for step in moved
+            for steered in [compiled[0].steered[step]]
+        ]
         share = max((number + 1) / MOST_ACTS, (time.perf_counter() - started) / seconds)
         report(min(share, 1.0))
         if share >= 1.0 and plain_times:
@@ -298,18 +303,20 @@ def _needs_of_step(act: Act, before: Floats, after: Floats) -> tuple[int, int]:
 
 
 @compiled
-def bare_step(segments: int, rebuilds: int, pairs: int, points: Floats) -> float:
+def bare_step(segments: int, rebuilds: int, pairs: int, waypoints: int, points: Floats) -> float:
     """Do the arithmetic of a step and nothing else: what any implementation would have to do.
 
     Two headings and two unit vectors a segment (its request and its turn), a unit vector more for
-    each rebuilding of the chain, and the distance of each pair of a segment and an obstacle. As in
-    the rules every segment turns from where its parent's new heading leaves it, so these sines wait
-    for one another.
+    each rebuilding of the chain, the distance of each pair of a segment and an obstacle, and a
+    heading and a unit vector for each goal that is steered around one. As in the rules every
+    segment turns from where its parent's new heading leaves it, so these sines wait for one
+    another.
 
     Args:
         segments: segments of the arm.
         rebuilds: how often the chain is rebuilt beside.
         pairs: how many distances of a segment from an obstacle are worked out.
+        waypoints: how many goals are steered around an obstacle.
         points: any points, shape (64, 2); a power of two, so that going round costs nothing.
 
     Returns:
@@ -336,18 +343,22 @@ def bare_step(segments: int, rebuilds: int, pairs: int, points: Floats) -> float
         end = points[(i + 1) & 63]
         centre = points[(i + 2) & 63]
         total += segment_distance(start[0], start[1], end[0], end[1], centre[0], centre[1])
+    for i in range(waypoints):
+        point = points[i & 63]
+        heading = math.atan2(point[0], point[1])
+        total += math.cos(heading) + math.sin(heading)
     return total
 
 
-def _time_bare_step(segments: int, rebuilds: int, pairs: int) -> float:
+def _time_bare_step(segments: int, rebuilds: int, pairs: int, waypoints: int) -> float:
     """Time the bare loop as the steps are timed, call by call, and give the median in us."""
     points = np.random.default_rng(0).uniform(-100.0, 100.0, (64, 2))
-    run = entry_point(bare_step, segments, rebuilds, pairs, points)
+    run = entry_point(bare_step, segments, rebuilds, pairs, waypoints, points)
     clock = time.perf_counter_ns
     times = []
     for _ in range(BARE_ROUNDS):
         started = clock()
-        run(segments, rebuilds, pairs, points)
+        run(segments, rebuilds, pairs, waypoints, points)
         times.append(clock() - started)
     return float(np.median(times)) / 1e3
 
@@ -376,7 +387,9 @@ def _play_compiled(act: Act) -> _Playing:
     for x, y, radius in act.obstacles:
         octopus.add_object(ObjectKind.OBSTACLE, (x, y), radius)
     arm = octopus.arm(1)
-    return _play(act, octopus, lambda: arm.angles.copy())
+    return _play(
+        act, octopus, lambda: arm.angles.copy(), lambda: int(np.count_nonzero(arm.steered))
+    )
 
 
 def _play_plain(plain_stepper: ModuleType, act: Act) -> _Playing:
@@ -400,7 +413,9 @@ def _play_plain(plain_stepper: ModuleType, act: Act) -> _Playing:
     return _play(act, octopus, lambda: np.array(octopus.snapshot()["arms"][0]["angles"]))
 
 
-def _play(act: Act, octopus: Any, pose: Callable[[], Floats]) -> _Playing:
+def _play(
+    act: Act, octopus: Any, pose: Callable[[], Floats], steered: Callable[[], int] = lambda: 0
+) -> _Playing:
     """Step an octopus of either side through an act, and time every step alone."""
     clock = time.perf_counter_ns
     playing = _Playing()
@@ -415,6 +430,7 @@ def _play(act: Act, octopus: Any, pose: Callable[[], Floats]) -> _Playing:
             octopus.step(1.0 / UPDATE_RATE)
             playing.times.append(clock() - started)
             playing.poses.append(pose())
+            playing.steered.append(steered())
     finally:
         if was_collecting:
             gc.enable()

@@ -75,12 +75,14 @@ def test_the_bare_loop_counts_only_what_lies_near_the_arm():
 def test_the_bare_loop_does_all_that_it_is_told_to_do():
     points = np.array([[9.0, 0.0]] * 64)
     # Three unit vectors to where it lies; a chain of three towards it ends at (3, 0).
-    assert model.bare_step(3, 0, 0, points) == 6.0
-    assert model.bare_step(3, 2, 0, points) == pytest.approx(6.0 + 6 * (math.cos(9) + math.sin(9)))
+    assert model.bare_step(3, 0, 0, 0, points) == 6.0
+    turned = math.cos(9) + math.sin(9)
+    assert model.bare_step(3, 2, 0, 0, points) == pytest.approx(6.0 + 6 * turned)
     # A chain that has come past it turns round: each segment turns from where the last one ends.
-    assert model.bare_step(4, 0, 0, points / 4.0) == pytest.approx(4.0 + 2.0)
+    assert model.bare_step(4, 0, 0, 0, points / 4.0) == pytest.approx(4.0 + 2.0)
     apart = np.array([[0.0, 0.0], [1.0, 0.0], [4.0, 4.0], [0.0, 0.0]] * 16)
-    assert model.bare_step(0, 0, 1, apart) == 5.0
+    assert model.bare_step(0, 0, 1, 0, apart) == 5.0
+    assert model.bare_step(0, 0, 0, 2, points) == pytest.approx(2.0)
 
 
 def test_sides_that_reach_different_poses_are_not_compared(monkeypatch):
