@@ -387,7 +387,7 @@ def leave_line(
     return True
 
 
-def point_chain(problem: Problem, tolerance: float) -> Floats | None:
+def point_chain(problem: Problem, tolerance: float) -> tuple[Floats, Outcome] | None:
     """Lay a chain whose target is out of reach, or just at the edge, as near to it as it comes.
 
     Straight towards a target that is too far away; towards one that is nearer than the chain can
@@ -399,8 +399,8 @@ def point_chain(problem: Problem, tolerance: float) -> Floats | None:
         tolerance: how far within the edge of its reach a target still counts as at the edge.
 
     Returns:
-        Joint angles, shape (N,), rad; None where the target lies within the chain's reach, or the
-        limits forbid such a pose.
+        Joint angles, shape (N,), rad, and which of the two poses it is; None where the target lies
+        within the chain's reach, or the limits forbid such a pose.
     """
     lengths = problem.lengths
     nearest, farthest = reach_of(lengths)
@@ -425,4 +425,6 @@ def point_chain(problem: Problem, tolerance: float) -> Floats | None:
     pointed = angles.copy()
     keep_limits(pointed, problem.limits.lowest, problem.limits.highest)
     turned = np.abs(np.sin(0.5 * (pointed - angles)))
-    return pointed if bool(np.all(turned <= 1e-12)) else None
+    if np.any(turned > 1e-12):
+        return None
+    return pointed, Outcome.FULL_STRETCH if stretched else Outcome.FULL_FOLD

@@ -26,6 +26,7 @@ from octo_reach.planners.inverse_kinematics.chain import (
     checked_effort,
     describe_problem,
     describe_solution,
+    keep_limits,
     leave_line,
     place_chain,
     point_chain,
@@ -85,10 +86,7 @@ def solve(
     angles = problem.angles
     pointed = point_chain(problem, tolerance)
     if pointed is not None:
-        outcome = Outcome.FULL_STRETCH
-        if problem.distance < float(np.sum(problem.lengths)):
-            outcome = Outcome.FULL_FOLD
-        return describe_solution(problem, pointed, outcome, tolerance, 0)
+        return describe_solution(problem, *pointed, tolerance, 0)
     iterations, refinements, settled = _search(
         problem.base[0],
         problem.base[1],
@@ -130,8 +128,9 @@ def reach_back(positions: Floats, lengths: Floats, target_x: float, target_y: fl
         old_y = positions[i, 1]
         size = math.sqrt(d_x * d_x + d_y * d_y)
         if size > 0.0:
-            x += lengths[i] * d_x / size
-            y += lengths[i] * d_y / size
+            part = lengths[i] / size
+            x += part * d_x
+            y += part * d_y
         else:
             x -= lengths[i]
         positions[i, 0] = x
@@ -160,8 +159,9 @@ def reach_out(positions: Floats, lengths: Floats, base_x: float, base_y: float) 
         old_y = positions[i + 1, 1]
         size = math.sqrt(d_x * d_x + d_y * d_y)
         if size > 0.0:
-            x += lengths[i] * d_x / size
-            y += lengths[i] * d_y / size
+            part = lengths[i] / size
+            x += part * d_x
+            y += part * d_y
         else:
             x += lengths[i]
         positions[i + 1, 0] = x
@@ -169,18 +169,71 @@ def reach_out(positions: Floats, lengths: Floats, base_x: float, base_y: float) 
 
 
 @compiled
+def write_ranges(lowest: Floats, highest: Floats, ranges: Floats) -> None:
+    """Write the limits as directions, in place, so that no pass needs an angle.
+
+    Args:
+        lowest: smallest angle of each joint, shape (N,), rad.
+        highest: largest angle of each joint, shape (N,), rad.
+        ranges: to fill, shape (N, 7): the cosine of half the range (-2 for a joint that turns all
+            the way round), then cosine and sine of its middle, of its lowest and of its highest
+            angle.
+    """
+    for i in range(len(lowest)):
+        half = 0.5 * (highest[i] - lowest[i])
+        if not half < math.pi:
+            ranges[i, 0] = -2.0
+            continue
+        ranges[i, 0] = math.cos(half)
+        ranges[i, 1] = math.cos(lowest[i] + half)
+        ranges[i, 2] = math.sin(lowest[i] + half)
+        ranges[i, 3] = math.cos(lowest[i])
+        ranges[i, 4] = math.sin(lowest[i])
+        ranges[i, 5] = math.cos(highest[i])
+        ranges[i, 6] = math.sin(highest[i])
+
+
+@compiled
+def _bound_direction(
+    x: float, y: float, before_x: float, before_y: float, range_of: Floats, side: float
+) -> tuple[float, float]:
+    """Give the direction within a range around another one that is nearest to (x, y).
+
+    All are unit vectors. Nearness to the middle of the range tells what is within, so there is no
+    angle that would have to be wrapped.
+
+    Args:
+        x: direction wished for, x.
+        y: the same, y.
+        before_x: direction of the neighbour that the range is around, x.
+        before_y: the same, y.
+        range_of: row of `write_ranges`.
+        side: 1 where the neighbour is the one before, -1 where it is the one after, from which the
+            same bend turns the other way.
+    """
+    cosine = range_of[1]
+    sine = side * range_of[2]
+    middle_x = cosine * before_x - sine * before_y
+    middle_y = sine * before_x + cosine * before_y
+    if x * middle_x + y * middle_y >= range_of[0]:
+        return x, y
+    if (middle_x * y - middle_y * x) * side > 0.0:
+        cosine = range_of[5]
+        sine = side * range_of[6]
+    else:
+        cosine = range_of[3]
+        sine = side * range_of[4]
+    return cosine * before_x - sine * before_y, sine * before_x + cosine * before_y
+
+
+@compiled
 def reach_back_bounded(
-    positions: Floats,
-    lengths: Floats,
-    lowest: Floats,
-    highest: Floats,
-    target_x: float,
-    target_y: float,
+    positions: Floats, lengths: Floats, ranges: Floats, target_x: float, target_y: float
 ) -> None:
     """Put the tip on the target and let every segment follow within the limits, in place.
 
-    Here a segment's heading is bounded by that of the next one: the seed bounds only on the way
-    out, which stalls more often.
+    Here the direction of a segment is bounded by that of the next one: the seed bounds only on the
+    way out, which stalls more often.
     """
     count = len(lengths)
     old_x = positions[count, 0]
@@ -189,7 +242,8 @@ def reach_back_bounded(
     y = target_y
     positions[count, 0] = x
     positions[count, 1] = y
-    after = 0.0
+    after_x = 1.0
+    after_y = 0.0
     for i in range(count - 1, -1, -1):
         d_x = x - positions[i, 0]
         d_y = y - positions[i, 1]
@@ -198,37 +252,36 @@ def reach_back_bounded(
             d_y = old_y - positions[i, 1]
         old_x = positions[i, 0]
         old_y = positions[i, 1]
-        heading = math.atan2(d_y, d_x)
-        if i < count - 1:
-            heading = after - bound_angle(wrap(after - heading), lowest[i + 1], highest[i + 1])
-        after = heading
-        x -= lengths[i] * math.cos(heading)
-        y -= lengths[i] * math.sin(heading)
+        size = math.sqrt(d_x * d_x + d_y * d_y)
+        if size > 0.0:
+            d_x /= size
+            d_y /= size
+        else:
+            d_x = after_x
+            d_y = after_y
+        if i < count - 1 and ranges[i + 1, 0] >= -1.0:
+            d_x, d_y = _bound_direction(d_x, d_y, after_x, after_y, ranges[i + 1], -1.0)
+        after_x = d_x
+        after_y = d_y
+        x -= lengths[i] * d_x
+        y -= lengths[i] * d_y
         positions[i, 0] = x
         positions[i, 1] = y
 
 
 @compiled
 def reach_out_bounded(
-    positions: Floats,
-    lengths: Floats,
-    lowest: Floats,
-    highest: Floats,
-    base_x: float,
-    base_y: float,
-    angles: Floats,
+    positions: Floats, lengths: Floats, ranges: Floats, base_x: float, base_y: float
 ) -> None:
-    """Put the base where it stands and let every segment follow within the limits, in place.
-
-    The angles of the pose it ends in are given as well; they are exactly within the limits.
-    """
+    """Put the base where it stands and let every segment follow within the limits, in place."""
     old_x = positions[0, 0]
     old_y = positions[0, 1]
     x = base_x
     y = base_y
     positions[0, 0] = x
     positions[0, 1] = y
-    heading = 0.0
+    before_x = 1.0
+    before_y = 0.0
     for i in range(len(lengths)):
         d_x = positions[i + 1, 0] - x
         d_y = positions[i + 1, 1] - y
@@ -237,10 +290,19 @@ def reach_out_bounded(
             d_y = positions[i + 1, 1] - old_y
         old_x = positions[i + 1, 0]
         old_y = positions[i + 1, 1]
-        angles[i] = bound_angle(wrap(math.atan2(d_y, d_x) - heading), lowest[i], highest[i])
-        heading += angles[i]
-        x += lengths[i] * math.cos(heading)
-        y += lengths[i] * math.sin(heading)
+        size = math.sqrt(d_x * d_x + d_y * d_y)
+        if size > 0.0:
+            d_x /= size
+            d_y /= size
+        else:
+            d_x = before_x
+            d_y = before_y
+        if ranges[i, 0] >= -1.0:
+            d_x, d_y = _bound_direction(d_x, d_y, before_x, before_y, ranges[i], 1.0)
+        before_x = d_x
+        before_y = d_y
+        x += lengths[i] * d_x
+        y += lengths[i] * d_y
         positions[i + 1, 0] = x
         positions[i + 1, 1] = y
 
@@ -250,6 +312,7 @@ def iterate(
     lengths: Floats,
     lowest: Floats,
     highest: Floats,
+    ranges: Floats,
     bounded: bool,
     target_x: float,
     target_y: float,
@@ -266,6 +329,7 @@ def iterate(
         lengths: lengths of the segments, shape (N,).
         lowest: smallest angle of each joint, shape (N,), rad.
         highest: largest angle of each joint, shape (N,), rad.
+        ranges: the same limits from `write_ranges`.
         bounded: whether these limits need to be looked at.
         target_x: x of where the tip should go.
         target_y: y of where the tip should go.
@@ -282,16 +346,16 @@ def iterate(
     base_x = positions[0, 0]
     base_y = positions[0, 1]
     moving = positions.copy()
-    turned = angles.copy()
     best = tip_distance(positions, target_x, target_y)
     asked = best
     taken = 0
     since = 0
+    moved = False
     ended = best <= tolerance
     while not ended and taken < most:
         if bounded:
-            reach_back_bounded(moving, lengths, lowest, highest, target_x, target_y)
-            reach_out_bounded(moving, lengths, lowest, highest, base_x, base_y, turned)
+            reach_back_bounded(moving, lengths, ranges, target_x, target_y)
+            reach_out_bounded(moving, lengths, ranges, base_x, base_y)
         else:
             reach_back(moving, lengths, target_x, target_y)
             reach_out(moving, lengths, base_x, base_y)
@@ -300,17 +364,19 @@ def iterate(
         error = tip_distance(moving, target_x, target_y)
         if error < best:
             best = error
-            positions[:] = moving
-            if bounded:
-                angles[:] = turned
+            for i in range(len(moving)):
+                positions[i, 0] = moving[i, 0]
+                positions[i, 1] = moving[i, 1]
+            moved = True
         if best <= tolerance:
             ended = True
         elif since == patience:
             ended = best > keep_on * asked
             asked = best
             since = 0
-    if not bounded:
+    if moved:
         read_angles(positions, angles)
+        keep_limits(angles, lowest, highest)
     return taken, best, ended
 
 
@@ -319,6 +385,7 @@ def _attempt(
     lengths: Floats,
     lowest: Floats,
     highest: Floats,
+    ranges: Floats,
     bounded: bool,
     target_x: float,
     target_y: float,
@@ -347,6 +414,7 @@ def _attempt(
             lengths,
             lowest,
             highest,
+            ranges,
             bounded,
             target_x,
             target_y,
@@ -441,6 +509,9 @@ def _search(
     best = tip_distance(positions, target_x, target_y)
     if best <= tolerance:
         return 0, 0, True
+    ranges = np.empty((count, 7))
+    if bounded:
+        write_ranges(lowest, highest, ranges)
     afresh = bounded and refined
     starts = np.empty((len(LEVELS) * len(LEVELS), count))
     errors = np.empty(len(starts))
@@ -455,6 +526,7 @@ def _search(
             lengths,
             lowest,
             highest,
+            ranges,
             bounded,
             target_x,
             target_y,
