@@ -62,7 +62,7 @@ def shared_files() -> list[tuple[str, list[str]]]:
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (share, ["package.xml"]),
     ]
-    for folder in ("launch", "config", "rviz"):
+    for folder in ("launch", "config", "rviz", "examples"):
         pairs += [(f"{share}/{parent}", files) for parent, files in files_below(folder).items()]
     # The benchmarks measure the compiled kernels beside this one.
     if os.path.exists("test/plain_stepper.py"):
@@ -107,6 +107,9 @@ setup(
             "octo-reach = octo_reach.cli:main",
             "reach_controller = octo_reach.nodes.executables:reach_controller",
             "simulated_world = octo_reach.nodes.executables:simulated_world",
+            "fabrik_planner = octo_reach.nodes.executables:fabrik_planner",
+            "jacobian_planner = octo_reach.nodes.executables:jacobian_planner",
+            "guided_planner = octo_reach.nodes.executables:guided_planner",
             "viewer = octo_reach.nodes.executables:viewer",
         ],
     },

@@ -31,6 +31,30 @@ def simulated_world() -> int:
     return main()
 
 
+def fabrik_planner() -> int:
+    """Run the FABRIK planner as a node; give the exit code."""
+    return _run_planner("fabrik_planner")
+
+
+def jacobian_planner() -> int:
+    """Run a Jacobian planner as a node; give the exit code."""
+    return _run_planner("jacobian_planner")
+
+
+def guided_planner() -> int:
+    """Run the guided planner as a node; give the exit code."""
+    return _run_planner("guided_planner")
+
+
+def _run_planner(name: str) -> int:
+    _end_quietly()
+    try:
+        from octo_reach.nodes.planner_node import main
+    except ModuleNotFoundError as error:
+        return _say_missing(error)
+    return main(name)
+
+
 def viewer() -> int:
     """Run the viewer; give the exit code."""
     _end_quietly()

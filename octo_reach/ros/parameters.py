@@ -278,7 +278,11 @@ class ParameterTable:
         """
         # rclpy has no public way to ask for these.
         given = getattr(self._node, "_parameter_overrides", {})
-        others = {setting.name for setting in (*controller_settings(()), *world_settings())}
+        others = {
+            setting.name
+            for settings in (controller_settings(()), world_settings(), planner_settings())
+            for setting in settings
+        }
         others.update(RULE_FIELDS)
         return sorted(
             name
@@ -286,6 +290,7 @@ class ParameterTable:
             if name not in self._values
             and name not in others
             and name not in _OWN_NAMES
+            and not (name.startswith("arms.") and "scene" not in self._values)
             and not name.startswith(_OWN_PREFIX)
             and not self._node.has_parameter(name)
         )
@@ -568,6 +573,21 @@ def world_settings() -> tuple[Setting, ...]:
             maximum=100.0,
             above_minimum=True,
         ),
+    )
+
+
+def planner_settings() -> tuple[Setting, ...]:
+    """Give the parameters that every planner node has."""
+    return (
+        _pixel_setting(),
+        Setting(
+            "arms",
+            ARMS,
+            "",
+            "Arms this node plans for: empty for all of the robot description, 3, '1,3' or '1-4'",
+            fixed=True,
+        ),
+        Setting("proposal_rate", REAL, 30.0, "Proposals a second for each arm", "Hz", 5.0, 240.0),
     )
 
 

@@ -9,7 +9,7 @@ import sys
 
 class SlowFinder:
     def find_spec(self, name, path=None, target=None):
-        if name == "octo_reach.nodes.{executable}":
+        if name == "octo_reach.nodes.{module}":
             print("importing", name, flush=True)
             sys.stdin.read()
 
@@ -18,8 +18,15 @@ sys.meta_path.insert(0, SlowFinder())
 sys.exit(executables.{executable}())
 """
 
+PLANNER_NODES = ("fabrik_planner", "jacobian_planner", "guided_planner")
+EXECUTABLES = ("reach_controller", "simulated_world", "viewer", *PLANNER_NODES)
 
-@pytest.mark.parametrize("executable", ["reach_controller", "simulated_world", "viewer"])
+
+def module_of(executable):
+    return "planner_node" if executable in PLANNER_NODES else executable
+
+
+@pytest.mark.parametrize("executable", EXECUTABLES)
 def test_without_ros_an_executable_says_what_is_missing_in_one_line(executable):
     code = f"""
 import sys
@@ -49,17 +56,21 @@ sys.exit(executables.viewer())
     assert "pip install '.[viewer]'" in line
 
 
-@pytest.mark.parametrize("executable", ["reach_controller", "simulated_world"])
+@pytest.mark.parametrize("executable", ["reach_controller", "simulated_world", "guided_planner"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_while_the_node_is_still_imported_ends_it_quietly(executable, number):
     process = subprocess.Popen(
-        [sys.executable, "-c", SLOW_IMPORT.format(executable=executable)],
+        [
+            sys.executable,
+            "-c",
+            SLOW_IMPORT.format(executable=executable, module=module_of(executable)),
+        ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert process.stdout.readline() == f"importing octo_reach.nodes.{executable}\n"
+    assert process.stdout.readline() == f"importing octo_reach.nodes.{module_of(executable)}\n"
     process.send_signal(number)
     # Standard input stays open: only the signal can end the process.
     process.wait(timeout=10)

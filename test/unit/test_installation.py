@@ -18,7 +18,7 @@ import octo_reach
 from octo_reach.installation import share_path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-SHARED_FOLDERS = ("launch", "config", "rviz")
+SHARED_FOLDERS = ("launch", "config", "rviz", "examples")
 DATA = "octo_reach-{version}.data/data"
 
 pytestmark = pytest.mark.skipif(
@@ -104,12 +104,16 @@ def test_the_package_is_entered_in_the_ament_index(names):
     assert f"{start}/share/ament_index/resource_index/packages/octo_reach" in names
 
 
-def test_pip_makes_the_three_commands(metadata):
+def test_pip_makes_the_commands(metadata):
     commands = {entry.name: entry.value for entry in metadata.entry_points}
     assert commands == {
         "octo-reach": "octo_reach.cli:main",
         "reach_controller": "octo_reach.nodes.executables:reach_controller",
         "simulated_world": "octo_reach.nodes.executables:simulated_world",
+        "fabrik_planner": "octo_reach.nodes.executables:fabrik_planner",
+        "jacobian_planner": "octo_reach.nodes.executables:jacobian_planner",
+        "guided_planner": "octo_reach.nodes.executables:guided_planner",
+        "viewer": "octo_reach.nodes.executables:viewer",
     }
 
 

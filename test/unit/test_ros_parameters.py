@@ -32,6 +32,7 @@ from octo_reach.ros.parameters import (
     effective_arm,
     effective_planner,
     effective_rules,
+    planner_settings,
     read_arms,
     rule_settings,
     world_settings,
@@ -391,3 +392,21 @@ def test_rules_are_the_scenes_with_what_was_given(make_node):
     assert effective.grasp_dwell == 1.0
     assert effective.reach_tolerance == rules.reach_tolerance == 0.004
     assert effective.turn_sign == rules.turn_sign
+
+
+# Planner nodes
+
+
+def test_one_file_may_serve_planner_nodes_as_well(make_node, tmp_path):
+    file = tmp_path / "shared.yaml"
+    file.write_text(
+        "/**:\n  ros__parameters:\n    rate: 100\n    proposal_rate: 60\n    scene: nowhere\n"
+        "    arms: [1]\n    arms.arm_1.segment_count: 7\n    arm_clearance: 0.004\n"
+    )
+    table = ParameterTable(make_node(file=file))
+    table.declare(planner_settings())
+    table.declare(rule_settings(ReachRules.metre()))
+    assert (table["proposal_rate"], table["arms"], table["arm_clearance"]) == (60.0, [1], 0.004)
+    assert table.unknown() == []
+    controller = make_table(make_node(file=file))
+    assert "proposal_rate" not in controller.unknown()
