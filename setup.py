@@ -35,6 +35,7 @@ EXTRAS = {
         "hypothesis>=6.98",
         "mypy>=1.8",
         "pytest==7.4.4",
+        "pytest-benchmark>=4,<5.1",  # later ones need a later pytest
         "pytest-xdist>=3.5",
         "ruff>=0.6",
         "setuptools>=70.1,<80",  # a test builds the package without the network
