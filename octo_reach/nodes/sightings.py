@@ -35,6 +35,9 @@ from octo_reach.viewer.snapshot import SeenArm, SeenObject, SeenThoughts, Snapsh
 SILENCE = 2.5
 """How long nothing may be heard of a node that says something once a second, s."""
 
+MOST_TOUCHES = 200
+"""Most contacts that are looked at one by one."""
+
 SLENDER = 0.15
 """Radius of an arm whose description tells none, as a share of a segment's length."""
 
@@ -189,14 +192,14 @@ class Sightings:
         contacts = self._contacts
         seen_objects = self._seen_objects(objects)
         names = {thing.number: thing.name for thing in seen_objects}
-        counts = np.bincount(contacts["arm"]) if len(contacts) else ()
+        counts = _counts(contacts)
         arms = tuple(
             _seen_arm(
                 placements[number],
                 pose,
                 radii.get(number),
                 reports.get(number),
-                int(counts[number]) if number < len(counts) else 0,
+                counts.get(number, 0),
                 names,
             )
             for number, pose in sorted(self._poses.items())
@@ -295,6 +298,14 @@ def _seen_arm(
     )
 
 
+def _counts(contacts: Any) -> dict[int, int]:
+    """Give the number of contacts by arm."""
+    if not len(contacts):
+        return {}
+    arms, counts = np.unique(contacts["arm"], return_counts=True)
+    return dict(zip(arms.tolist(), counts.tolist(), strict=True))
+
+
 def _touches(contacts: Any) -> tuple[Touch, ...]:
     if not len(contacts):
         return ()
@@ -304,7 +315,7 @@ def _touches(contacts: Any) -> tuple[Touch, ...]:
             (float(contact["x"]), float(contact["y"])),
             TOUCH_COLOURS.get(int(contact["kind"]), PLAIN),
         )
-        for contact in contacts
+        for contact in contacts[:MOST_TOUCHES]
     )
 
 

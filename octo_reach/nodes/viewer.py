@@ -120,7 +120,7 @@ class Viewer(Node):
         self._rejections = RejectionLog(self.get_logger().warning)
         self._number = 0
         self._targets: dict[int, Publisher] = {}
-        self._clients: dict[str, Any] = {}
+        self._callers: dict[str, Any] = {}
         server = open_server(self._table["host"], self._table["port"])
         self._window = Window(server, tuple(PLANNERS))
         self._edits = self.create_publisher(Marker, EDITS, INPUT)
@@ -261,9 +261,9 @@ class Viewer(Node):
 
     def _call(self, kind: Any, service: str, request: Any) -> None:
         """Call a service; whoever looks is told when it is refused."""
-        if service not in self._clients:
-            self._clients[service] = self.create_client(kind, service)
-        client = self._clients[service]
+        if service not in self._callers:
+            self._callers[service] = self.create_client(kind, service)
+        client = self._callers[service]
         if not client.service_is_ready() and not client.wait_for_service(timeout_sec=0.3):
             self._window.tell(service, "nobody offers it", bad=True)
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import time
 from collections.abc import Callable, Sequence
 
 from viser import GuiEvent, ViserServer
@@ -31,6 +32,9 @@ START_DARK = False
 SMALLEST_RADIUS, LARGEST_RADIUS = 2.0, 60.0
 """Radii of objects that can be added, mm."""
 
+ANSWER_TIME = 1.0
+"""How long a choice stands before what the topics say takes its place, s."""
+
 
 class Panel:
     """The panel; its callbacks hand orders over, and `show` brings it up to date.
@@ -55,6 +59,7 @@ class Panel:
             look: called when somebody wants the camera back above the scene.
         """
         self.chosen: int | None = None
+        self._planner_chosen = -math.inf
         self._order = order
         self._arms: tuple[SeenArm, ...] = ()
         self._objects: tuple[SeenObject, ...] = ()
@@ -161,7 +166,8 @@ class Panel:
         self._status.content = _status(snapshot)
         self._table.content = _table(snapshot.arms)
         planners = {arm.planner for arm in snapshot.arms if arm.number in self.arms}
-        if len(planners) == 1 and (planner := planners.pop()) in self._planner.options:
+        answered = time.monotonic() - self._planner_chosen > ANSWER_TIME
+        if answered and len(planners) == 1 and (planner := planners.pop()) in self._planner.options:
             # Of the topics, not of what was clicked; a callback knows it by having no client.
             self._planner.value = planner
         self._show_chosen()
@@ -194,6 +200,7 @@ class Panel:
     def _take_planner(self, event: GuiEvent) -> None:
         if event.client is None:
             return
+        self._planner_chosen = time.monotonic()
         for arm in self.arms:
             self._order(ChoosePlanner(arm, self._planner.value))
 

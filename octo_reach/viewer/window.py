@@ -105,11 +105,11 @@ class Window:
         """
         self._snapshot = snapshot
         self._plots.note(snapshot, now)
+        self._frame(snapshot)
         if not self.watched:
             return
         panel = self._panel
         with self._server.atomic():
-            self._frame(snapshot)
             self._arms.show(snapshot.arms, panel.labels)
             self._objects.show(snapshot.objects, panel.chosen)
             self._touches.hide(not panel.contacts)

@@ -1,0 +1,81 @@
+"""A stage with a page on it: the nodes and the probe of the ROS tests, and a browser."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from octo_reach.model.octopus import compile_kernels
+
+FOLDER = Path(__file__).parent
+sys.path.insert(0, str(FOLDER.parent / "ros"))
+
+try:
+    import rclpy
+    import viser  # noqa: F401 - to see whether it is there
+except ImportError as missing:
+    collect_ignore_glob = ["test_*.py"]
+    MISSING = f"test/viewer is left out: {missing.name} is not installed (pip install '.[viewer]')"
+else:
+    from chromium import Chromium, find_browser
+    from harness import own_domain, own_environment
+    from stage import Stage
+
+    MISSING = ""
+
+
+def pytest_report_header() -> str | None:
+    return MISSING or None
+
+
+def pytest_configure(config) -> None:
+    # Nodes must hear the SIGINT they are ended with also where a script started pytest in the
+    # background, with SIGINT ignored.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items) -> None:
+    for item in items:
+        if FOLDER in item.path.parents:
+            item.add_marker(pytest.mark.ros)
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory):
+    """A stage in a domain of its own; what it changes of the environment is changed back."""
+    compile_kernels()
+    with own_domain() as domain, pytest.MonkeyPatch.context() as patch:
+        for name, value in own_environment(domain, tmp_path_factory.mktemp("log")).items():
+            patch.setitem(os.environ, name, value)
+        context = rclpy.Context()
+        rclpy.init(context=context, domain_id=domain)
+        stage = Stage(context, tmp_path_factory.mktemp("stage"), "/viewed")
+        try:
+            yield stage
+        finally:
+            stage.close()
+            rclpy.shutdown(context=context)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A headless browser."""
+    program = find_browser()
+    if program is None:
+        pytest.skip("no Chromium is installed")
+    browser = Chromium(program, tmp_path_factory.mktemp("profile"))
+    try:
+        yield browser
+    finally:
+        browser.close()
+
+
+def address_of(viewer) -> str:
+    """Give the address that a viewer says it serves its page at."""
+    return re.search(r"ready: (http://\S+)", viewer.output)[1]

@@ -1,0 +1,74 @@
+"""The page's address, and browsers that are slow or gone."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+from conftest import address_of
+from pages import open_page, taken_port
+from sensor_msgs.msg import JointState
+
+from octo_reach.viewer.server import open_server
+
+
+@pytest.fixture(scope="module")
+def viewer(stage):
+    """A viewer of one arm."""
+    scene = stage.write_scene(target=(0.09, 0.12))
+    stage.world(scene)
+    stage.controller(scene)
+    return stage.start("viewer", {"port": 0})
+
+
+def test_a_taken_port_ends_the_node_with_one_line(stage):
+    with taken_port() as port:
+        viewer = stage.start("viewer", {"port": port}, name="second", ready=None)
+        assert stage.start.expect_failure(viewer) == 1
+    (line,) = [line for line in viewer.lines if line.strip()]
+    assert f"port {port} on 127.0.0.1 is taken" in line
+
+
+@pytest.mark.parametrize("host", ["no.such.host.invalid", "203.0.113.7"])
+def test_a_host_that_is_not_this_machine_is_an_error_that_names_it(host):
+    with pytest.raises(OSError, match=host):
+        open_server(host, 0)
+
+
+def test_only_this_machine_is_served_unless_told_otherwise(viewer):
+    port = int(address_of(viewer).rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=5.0):
+        pass
+    with socket.socket() as everywhere:
+        # Not bound on other addresses: they are free.
+        everywhere.bind(("127.0.0.2", port))
+
+
+def test_nobody_can_open_a_tunnel_to_the_outside():
+    server = open_server("127.0.0.1", 0)
+    try:
+        assert server.request_share_url() is None
+    finally:
+        server.stop()
+
+
+def test_a_browser_that_does_not_read_holds_up_neither_another_nor_the_controller(stage, viewer):
+    steps = stage.probe.listen(JointState, "joint_states")
+    with open_page(address_of(viewer)), open_page(address_of(viewer)) as quick:
+        heard = 0
+        for count in range(20):
+            # Whatever else the page shows, an arm under way is seen to move.
+            stage.send(1, -0.1 if count % 2 else 0.1, 0.12)
+            stage.probe.spin_for(0.05)
+            heard += len(quick.recv(timeout=10.0)) > 0
+        assert heard == 20
+        steps.wait_for_next(60)
+
+
+def test_with_no_browser_there_nothing_is_drawn_and_a_new_one_sees_the_newest(stage, viewer):
+    with open_page(address_of(viewer)) as page:
+        page.recv(timeout=10.0)
+    # Gone without a word; the node lives on, and serves the next one.
+    with open_page(address_of(viewer)) as page:
+        assert page.recv(timeout=10.0)
+    assert viewer.running
