@@ -16,7 +16,14 @@ from octo_reach.planners.inverse_kinematics.chain import (
     joint_positions,
     reach_of,
 )
-from octo_reach.planners.inverse_kinematics.fabrik import reach_back, reach_out, solve
+from octo_reach.planners.inverse_kinematics.fabrik import (
+    reach_back,
+    reach_back_bounded,
+    reach_out,
+    reach_out_bounded,
+    solve,
+    write_ranges,
+)
 from octo_reach.planners.inverse_kinematics.jacobian import solve_damped_least_squares
 
 REACH = 360.0
@@ -218,6 +225,48 @@ def test_uneven_segments_reach_all_that_lies_between_full_fold_and_full_stretch(
 # -------------------------------------------------------------------------- within limits
 
 
+def headings(positions):
+    d_x, d_y = np.diff(positions, axis=0).T
+    return np.degrees(np.arctan2(d_y, d_x))
+
+
+@pytest.mark.parametrize(
+    ("wished", "allowed"),
+    [(0.0, 0.0), (40.0, 40.0), (-10.0, -10.0), (70.0, 50.0), (-60.0, -20.0), (-130.0, -20.0)],
+)
+@pytest.mark.parametrize("before", [0.0, 100.0, 170.0, -170.0])
+def test_outwards_a_segment_bends_no_further_than_its_limits_to_either_side(
+    wished, allowed, before
+):
+    ranges = np.empty((2, 7))
+    limits = JointLimits([-math.inf, math.radians(-20.0)], [math.inf, math.radians(50.0)])
+    write_ranges(limits.lowest, limits.highest, ranges)
+    lengths = np.array([10.0, 5.0])
+    positions = joint_positions((1.0, 2.0), lengths, np.radians([before, wished]))
+    reach_out_bounded(positions, lengths, ranges, 1.0, 2.0)
+    turned = np.diff(headings(positions))[0]
+    assert (turned + 180.0) % 360.0 - 180.0 == pytest.approx(allowed)
+    assert headings(positions)[0] == pytest.approx(before)
+
+
+@pytest.mark.parametrize(
+    ("wished", "allowed"), [(40.0, 40.0), (70.0, 50.0), (-60.0, -20.0), (-130.0, -20.0)]
+)
+@pytest.mark.parametrize("after", [0.0, 100.0, 170.0, -170.0])
+def test_inwards_a_segment_bends_no_further_than_the_limits_of_the_next_one(wished, allowed, after):
+    ranges = np.empty((2, 7))
+    limits = JointLimits([-math.inf, math.radians(-20.0)], [math.inf, math.radians(50.0)])
+    write_ranges(limits.lowest, limits.highest, ranges)
+    lengths = np.array([10.0, 5.0])
+    positions = joint_positions((1.0, 2.0), lengths, np.radians([after - wished, wished]))
+    tip = positions[-1].copy()
+    reach_back_bounded(positions, lengths, ranges, *tip)
+    turned = np.diff(headings(positions))[0]
+    assert (turned + 180.0) % 360.0 - 180.0 == pytest.approx(allowed)
+    assert (headings(positions)[1] - after + 180.0) % 360.0 == pytest.approx(180.0)
+    assert positions[-1].tolist() == tip.tolist()
+
+
 @pytest.mark.parametrize(("count", "bend"), [(20, 60.0), (10, 60.0), (10, 30.0), (20, 12.0)])
 def test_within_limits_the_tip_comes_as_near_as_restarts_of_another_method_bring_it(count, bend):
     limits = JointLimits.bends(count, math.radians(bend))
@@ -264,8 +313,8 @@ def test_lopsided_limits_are_kept_and_their_nearest_pose_is_found():
         solution = solve(curve(20), lengths, target, limits=limits)
         check_pose(solution, lengths, target, limits=limits)
         reached += solution.outcome is Outcome.REACHED
-    # As many as 80 restarts of damped least squares from random poses reach.
-    assert reached >= 28
+    # From the given pose alone 30 are.
+    assert reached >= 32
 
 
 def test_what_limits_keep_from_the_target_settles_and_stays():

@@ -7,7 +7,7 @@ from octo_reach.model.arm import ArmParameters, ArmPlacement
 from octo_reach.model.octopus import Octopus
 from octo_reach.model.rules import ReachRules
 from octo_reach.model.scene import ObjectKind
-from octo_reach.planners import create_planner
+from octo_reach.planners import create_planner, fabrik
 from octo_reach.planners.fabrik import FabrikPlanner
 
 TICK = 1.0 / 120.0
@@ -92,6 +92,17 @@ def test_the_pose_is_found_once_and_held_while_the_target_stays():
     run(octopus, 0.5)
     octopus.limit_speed(1, 0.5)
     assert planner.propose(arm, target, nothing, TICK).tobytes() == first.tobytes()
+
+
+def test_it_is_not_solved_for_again_in_every_update(monkeypatch):
+    solve, solved = fabrik.solve_arm, []
+    monkeypatch.setattr(fabrik, "solve_arm", lambda *given: solved.append(given) or solve(*given))
+    octopus = octopus_with(FabrikPlanner(), (-150.0, 40.0))
+    run(octopus, 1.0)
+    assert len(solved) == 1
+    octopus.reach(1, (-150.0, 50.0))
+    run(octopus, 1.0)
+    assert len(solved) == 2
 
 
 def test_a_target_that_creeps_on_takes_the_pose_along():
