@@ -39,6 +39,11 @@ from octo_reach.nodes.spinning import informed, run_node
 from octo_reach.nodes.step_schedule import NANOSECONDS, StepSchedule
 from octo_reach.planners import PLANNERS, create_planner
 from octo_reach.planners.chosen import ChosenPlanners
+from octo_reach.planners.inverse_kinematics.jacobian import planar_jacobian
+from octo_reach.planners.inverse_kinematics.manipulability import (
+    ManipulabilityEllipse,
+    manipulability_ellipse,
+)
 from octo_reach.planners.trajectory import Trajectory
 from octo_reach.ros.contacts import ContactCloudBuilder
 from octo_reach.ros.description import robot_description
@@ -239,6 +244,7 @@ class ReachController(Node):
         self._grasp_builder = GraspMarkers()
         self._states_builder = ArmStatesBuilder()
         self._marker_builder = ArmMarkers()
+        self._marker_builder.fill(octopus, self._ellipses())  # compiled before the first step
         self._report_builder = NodeDiagnostics(self.get_fully_qualified_name())
         # What arms of these names held before this start lies where it is now.
         self._grasps.publish(self._grasp_builder.start(octopus.numbers))
@@ -680,7 +686,13 @@ class ReachController(Node):
             # On from the time they were due, or whole steps would make the rate too low.
             self._markers_time = max(self._markers_time + 1.0 / rate, now - 1.0 / rate)
             if self._markers.get_subscription_count():
-                self._markers.publish(self._marker_builder.fill(octopus))
+                self._markers.publish(self._marker_builder.fill(octopus, self._ellipses()))
+
+    def _ellipses(self) -> dict[int, ManipulabilityEllipse]:
+        return {
+            arm.number: manipulability_ellipse(planar_jacobian(arm.joints))
+            for arm in self._octopus.arms
+        }
 
     def _publish_description(self) -> None:
         placements = [arm.placement for arm in self._octopus.arms]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 from geometry_msgs.msg import Point
@@ -20,6 +22,28 @@ _REQUEST_Z = 0.014
 _MARK_Z = 0.016
 _GROUND_Z = -0.02
 _GROUND_THICKNESS = 0.001
+
+ELLIPSE_TURN = 0.1
+"""The ellipse is drawn for joint motions of this norm, rad: for one of 1 it would hide the arm."""
+
+_AROUND = np.linspace(0.0, 2.0 * math.pi, 49)
+_CIRCLE = np.column_stack((np.cos(_AROUND), np.sin(_AROUND)))
+
+
+class Ellipse(Protocol):
+    """How far the tip goes by joint motions of norm 1, whichever way."""
+
+    @property
+    def major(self) -> float:
+        """Half length of the longer axis, m/rad."""
+
+    @property
+    def minor(self) -> float:
+        """Half length of the shorter axis, m/rad."""
+
+    @property
+    def angle(self) -> float:
+        """Direction of the longer axis, rad."""
 
 
 class _ArmSet:
@@ -44,15 +68,26 @@ class _ArmSet:
         self.waypoints = _marker(
             "waypoints", number, Marker.SPHERE_LIST, width, _MARK_Z, STATE_COLOURS["Avoiding"]
         )
+        self.ellipse = _marker(
+            "manipulability", number, Marker.LINE_STRIP, 0.3 * width, _MARK_Z, colour, 0.8
+        )
+        self.ellipse.points = [Point() for _ in _CIRCLE]
         self.strip.points = [Point() for _ in range(count + 1)]
         # The same points under both, so that they are written once.
         self.clearance.points = self.strip.points
         self.requests.points = [Point() for _ in range(2 * count)]
-        self.all = (self.clearance, self.strip, self.requests, self.waypoints, self.target)
+        self.all = (
+            self.clearance,
+            self.strip,
+            self.requests,
+            self.waypoints,
+            self.target,
+            self.ellipse,
+        )
         self._state = ""
         self._spare = [Point() for _ in range(count)]
 
-    def fill(self, arm: Arm) -> None:
+    def fill(self, arm: Arm, ellipse: Ellipse | None) -> None:
         """Draw the arm as it is now."""
         state = arm.state
         if state != self._state:
@@ -62,6 +97,9 @@ class _ArmSet:
         _write_points(self.strip.points, joints)
         self.target.pose.position.x, self.target.pose.position.y = arm.aim.tolist()
         self.target.action = Marker.ADD if arm.active else Marker.DELETE
+        self.ellipse.action = Marker.DELETE if ellipse is None else Marker.ADD
+        if ellipse is not None:
+            _write_points(self.ellipse.points, _outline(arm, ellipse))
         # Only the neighbour rules send requests and steer; other planners leave both as they were.
         neighbours = arm.active and arm.planner_name == NEIGHBOUR
         self.requests.action = Marker.ADD if neighbours else Marker.DELETE
@@ -78,8 +116,9 @@ class ArmMarkers:
     """The drawing of all arms as one message that is changed in place.
 
     Namespaces are `arm` (strip, coloured by state), `clearance`, `target`, `requests`,
-    `waypoints`, with the arm's number as id, and `ground`, an invisible plate that makes clicks
-    land. All lie in `world` and carry stamp 0.
+    `waypoints`, `manipulability` (how far the tip goes when the joints turn by 0.1 rad all in all),
+    with the arm's number as id, and `ground`, an invisible plate that makes clicks land. All lie in
+    `world` and carry stamp 0.
     """
 
     def __init__(self) -> None:
@@ -89,11 +128,12 @@ class ArmMarkers:
         self._ground = _marker("ground", 0, Marker.CUBE, 1.0, _GROUND_Z, PLAIN, 0.0)
         self._ground.pose.position.z = _GROUND_Z
 
-    def fill(self, octopus: Octopus) -> MarkerArray:
+    def fill(self, octopus: Octopus, ellipses: Mapping[int, Ellipse] | None = None) -> MarkerArray:
         """Draw all arms as they are now.
 
         Args:
             octopus: the arms.
+            ellipses: manipulability of arms by their numbers; of an arm left out none is drawn.
 
         Returns:
             The message, the same object every time.
@@ -111,7 +151,7 @@ class ArmMarkers:
                 *(marker for drawn in self._sets.values() for marker in drawn.all),
             ]
         for arm in arms:
-            self._sets[arm.number].fill(arm)
+            self._sets[arm.number].fill(arm, (ellipses or {}).get(arm.number))
         return self.message
 
     def _lay_ground(self, arms: Sequence[Arm]) -> None:
@@ -152,6 +192,19 @@ def _marker(
     _paint(marker, colour)
     marker.color.a = opacity
     return marker
+
+
+def _outline(arm: Arm, ellipse: Ellipse) -> Floats:
+    """Give the points of an ellipse around an arm's tip, shape (K, 2), m."""
+    cosine, sine = math.cos(ellipse.angle), math.sin(ellipse.angle)
+    axes = np.array(
+        (
+            (ellipse.major * cosine, ellipse.major * sine),
+            (-ellipse.minor * sine, ellipse.minor * cosine),
+        )
+    )
+    points: Floats = arm.tip + ELLIPSE_TURN * (_CIRCLE @ axes)
+    return points
 
 
 def _paint(marker: Marker, colour: Colour) -> None:

@@ -243,6 +243,8 @@ def test_markers_draw_every_arm_in_the_world(arms):
     drawn = {(marker.ns, marker.id) for marker in message.markers}
     for arm in ARMS:
         assert {("arm", arm), ("target", arm), ("requests", arm), ("clearance", arm)} <= drawn
+        (ellipse,) = (m for m in message.markers if (m.ns, m.id) == ("manipulability", arm))
+        assert ellipse.action == Marker.ADD
     assert {marker.header.frame_id for marker in message.markers} == {"world"}
     arms.probe.stop_listening(markers)
 

@@ -11,6 +11,8 @@ from visualization_msgs.msg import Marker
 from octo_reach.model.arm import ArmParameters
 from octo_reach.model.scene import ObjectKind
 from octo_reach.planners.external import ExternalPlanner
+from octo_reach.planners.inverse_kinematics.jacobian import planar_jacobian
+from octo_reach.planners.inverse_kinematics.manipulability import manipulability_ellipse
 from octo_reach.ros.markers import ArmMarkers
 
 pytestmark = pytest.mark.ros
@@ -49,7 +51,7 @@ def test_each_arm_is_drawn_under_its_number_and_the_ground_once():
     octopus.step(STEP)
     message = received(ArmMarkers().fill(octopus))
     assert_drawable(message)
-    names = ("arm", "clearance", "requests", "target", "waypoints")
+    names = ("arm", "clearance", "manipulability", "requests", "target", "waypoints")
     assert set(by_name(message)) == {("ground", 0), *((ns, n) for ns in names for n in (1, 3))}
 
 
@@ -111,6 +113,27 @@ def test_waypoints_are_shown_only_while_steering_changes_goals():
     octopus.step(STEP)
     drawing.fill(octopus)
     assert by_name(message)["waypoints", 1].action == Marker.DELETE
+
+
+def test_the_ellipse_lies_around_the_tip_along_the_ways_it_goes_fastest_and_slowest():
+    octopus = make_octopus((1, 2))
+    drawing = ArmMarkers()
+    arm = octopus.arm(1)
+    jacobian = planar_jacobian(arm.joints)
+    message = received(drawing.fill(octopus, {1: manipulability_ellipse(jacobian)}))
+    assert_drawable(message)
+    markers = by_name(message)
+    assert markers["manipulability", 2].action == Marker.DELETE
+    points = points_of(markers["manipulability", 1]) - arm.tip
+    np.testing.assert_allclose(points[0], points[-1], atol=1e-12)
+    # On the ellipse of J J^T lie the points p with p^T (J J^T)^-1 p = 1.
+    inverse = np.linalg.inv(jacobian @ jacobian.T)
+    np.testing.assert_allclose(np.einsum("ki,ij,kj->k", points, inverse, points), 0.1**2)
+    distances = np.linalg.norm(points, axis=1)
+    roots = np.sqrt(np.linalg.eigvalsh(jacobian @ jacobian.T))
+    np.testing.assert_allclose((distances.min(), distances.max()), 0.1 * roots)
+    drawing.fill(octopus)
+    assert by_name(drawing.message)["manipulability", 1].action == Marker.DELETE
 
 
 def test_another_planner_shows_no_requests():

@@ -6,6 +6,9 @@ import pytest
 import yaml
 
 from octo_reach.installation import share_path
+from octo_reach.model.arm import ArmParameters, ArmPlacement
+from octo_reach.model.octopus import Octopus
+from octo_reach.model.rules import ReachRules
 
 # Topic: class of display or tool, whether its publisher keeps the last message for late joiners.
 SHOWN = {
@@ -86,3 +89,12 @@ def test_frames_are_there_but_off(manager):
         entry for entry in manager["Displays"] if entry["Class"] == "rviz_default_plugins/TF"
     ]
     assert frames["Enabled"] is False
+
+
+def test_namespaces_of_the_markers_are_those_there_are_and_the_ellipse_is_off_at_first(manager):
+    markers = pytest.importorskip("octo_reach.ros.markers", reason="rclpy is not installed")
+    octopus = Octopus([ArmPlacement(1, ArmParameters(5, 0.02))], ReachRules.metre())
+    drawn = {marker.ns for marker in markers.ArmMarkers().fill(octopus).markers}
+    namespaces = entries(manager, "Displays")["markers"]["Namespaces"]
+    assert set(namespaces) == drawn
+    assert [name for name, shown in namespaces.items() if not shown] == ["manipulability"]
