@@ -19,9 +19,11 @@ LONGEST_STEP = 1.5
 """Most change of any joint on one edge towards a pose drawn by lot, rad."""
 SHORTEST_STEP = 0.04
 """Least change of any joint that is worth a node, rad."""
+MOST_PIECES = 7
+"""Even bends of a pose drawn by lot, at most."""
 FIRST_NODES = 256
 """Nodes that a tree has room for at first."""
-MOST_NODES = 4096
+MOST_NODES = 8192
 """Nodes of one tree."""
 
 
@@ -92,17 +94,17 @@ class Tree:
 
 
 def drawn_pose(room: Room, around: Floats) -> Floats:
-    """Draw a pose of one to four even bends, its base anywhere round."""
+    """Draw a pose of two to seven even bends, its base anywhere round."""
     count = room.body.segments
-    lots = room.draws.take(12)
-    pieces = 1 + int(4.0 * lots[0])
+    lots = room.draws.take(2 * MOST_PIECES + 2)
+    pieces = 2 + int((MOST_PIECES - 1) * lots[0])
     pose = np.empty(count)
-    edges = [0, *sorted(int(lot * count) for lot in lots[1:pieces]), count]
+    ends = [0, *sorted(int(lot * count) for lot in lots[1:pieces]), count]
     for piece in range(pieces):
         # Towards the limits more often than not: what is tight is what the trees are for.
-        bend = math.sin(math.pi * (lots[5 + piece] - 0.5))
-        pose[edges[piece] : edges[piece + 1]] = room.body.bend * bend
-    pose[0] = around[0] + 2.0 * math.pi * (lots[10] - 0.5)
+        bend = math.sin(math.pi * (lots[MOST_PIECES + piece] - 0.5))
+        pose[ends[piece] : ends[piece + 1]] = room.body.bend * bend
+    pose[0] = around[0] + 2.0 * math.pi * (lots[-1] - 0.5)
     return pose
 
 

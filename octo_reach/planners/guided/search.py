@@ -16,7 +16,7 @@ from octo_reach.planners.guided.beginnings import Draws
 from octo_reach.planners.guided.body import Body
 from octo_reach.planners.guided.coil_ladder import climb
 from octo_reach.planners.guided.connect_tree import connect
-from octo_reach.planners.guided.room import Room, Sliced, duration
+from octo_reach.planners.guided.room import CALL, Room, Sliced, duration
 from octo_reach.planners.guided.shortcut import (
     LEAST_GAIN,
     cut_corner,
@@ -25,11 +25,18 @@ from octo_reach.planners.guided.shortcut import (
     length_of,
 )
 
-MARGINS = (1.0, 0.3, 0.05, 0.01)
+MARGINS = (1.0, 0.3, 0.05)
 """Room to leave beyond the clearance, in pixels, tried in this order: the first needs no slow steps
 under the guard, whose padding is up to half a sample."""
-ROUNDS = ((range(16), 1_500_000), (range(16, 48), 12_000_000))
-"""Beginnings of goal poses and work of the two trees, for every margin before the next round."""
+ROUNDS = (
+    (range(16), 0.15, 3_000_000),
+    (range(16, 48), 0.05, 20_000_000),
+    (range(48, 80), 0.05, 20_000_000),
+)
+"""Beginnings of goal poses, share of the joints that fold at a time where the arm is drawn in, and
+work of the two trees; each round goes through all margins, but a later one not the widest."""
+MOST_BEGINNINGS = 96
+"""Beginnings that are tried at the most for a goal pose that is nearer."""
 TREE_GOALS = 12
 """Goal poses, the nearest, that are roots of the tree."""
 TREES = 5
@@ -38,12 +45,10 @@ VAIN_AT_FIRST = 12
 """Attempts in a row that may be in vain before a path counts as short, when it is one of some."""
 VAIN = 60
 """The same for the one that is taken."""
-GROUP = 0.15
-"""Share of the joints that fold at a time where the arm is drawn in."""
-SHARE_FOR_BETTER = 0.1
+SHARE_FOR_BETTER = 0.15
 """Share of the time a path takes that may be spent in looking for a shorter one."""
 FEWEST_SLICES = 2
-MOST_SLICES = 30
+MOST_SLICES = 40
 """Bounds of the slices spent so."""
 SAME = 0.1
 """Goal poses nearer to one another than this are one, rad."""
@@ -118,14 +123,15 @@ class Search:
         return spent
 
     def _run(self) -> Sliced[None]:
-        for beginnings, work in ROUNDS:
-            for margin in self._margins:
+        for number, (beginnings, share, work) in enumerate(ROUNDS):
+            group = max(1, math.ceil(share * self._body.segments))
+            for margin in self._margins[min(number, len(self._margins) - 1) :]:
                 self.margin = margin
                 room = Room(self._body, self.obstacles, margin, self._draws)
                 goals = self._goals.setdefault(margin, [])
                 path = yield from self._straight(room, goals, beginnings)
                 if path is None and goals:
-                    path = yield from self._around(room, goals, work)
+                    path = yield from self._around(room, goals, group, work)
                 if path is not None:
                     self.path = path
                     return
@@ -141,27 +147,31 @@ class Search:
         best: list[Floats] | None = None
         least = math.inf
         begun = self.slices
-        for number in beginnings:
+        for number in range(beginnings.start, MOST_BEGINNINGS):
+            if best is None and number >= beginnings.stop:
+                break
             if best is not None and self.slices - begun > self._slices_for(least):
                 break
             goal = yield from room.goal_pose(number, self.start, self._aim, self._tolerance)
-            if goal is None or any(duration(goal, other) < SAME for other in goals):
+            if goal is None:
                 continue
-            goals.append(goal)
             time = duration(self.start, goal)
             if time < least and (yield from room.clear(self.start, goal)):
                 best, least = [self.start, goal], time
+            elif best is None:
+                yield CALL * (1 + len(goals))
+                if all(duration(goal, other) >= SAME for other in goals):
+                    goals.append(goal)
         goals.sort(key=lambda goal: duration(self.start, goal))
         return best
 
     def _around(
-        self, room: Room, goals: list[Floats], work: int
+        self, room: Room, goals: list[Floats], group: int, work: int
     ) -> Sliced[list[Floats] | None]:
         """Look for a path by two trees, a few times over, and make the best one shorter.
 
         The arm drawn in step by step is in the trees from the beginning.
         """
-        group = max(1, math.ceil(GROUP * self._body.segments))
         up = []
         down = []
         for side in (self._body.bend, -self._body.bend):
