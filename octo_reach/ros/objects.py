@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from builtin_interfaces.msg import Duration
+from rclpy.serialization import deserialize_message
 from visualization_msgs.msg import Marker, MarkerArray
 
 from octo_reach.model.scene import ObjectKind
@@ -283,6 +284,39 @@ def objects_from_markers(
     if known is not None:
         checked_kinds(topic, changes, known)
     return changes
+
+
+class ObjectsReader:
+    """What `objects` messages say, from their bytes: one that repeats the last is not read again.
+
+    While anything is carried the world repeats itself sixty times a second, and to turn thirty
+    markers into Python objects takes a quarter of a step.
+    """
+
+    def __init__(self, topic: str = "objects") -> None:
+        """Read messages of one topic.
+
+        Args:
+            topic: its name, for the error.
+        """
+        self._topic = topic
+        self._message: bytes | None = None
+        self._changes: list[ObjectChange] = []
+
+    def read(self, message: bytes) -> list[ObjectChange]:
+        """Give what a message says, in its order; see `objects_from_markers`.
+
+        Args:
+            message: a serialised `MarkerArray`, as a raw subscription gets it.
+
+        Raises:
+            RejectedInput: any marker breaks a rule; nothing of the message counts then.
+        """
+        if message != self._message:
+            markers = deserialize_message(message, MarkerArray)
+            self._changes = objects_from_markers(self._topic, markers)
+            self._message = message
+        return self._changes
 
 
 def grasps_from_markers(

@@ -6,10 +6,12 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
+from rclpy.serialization import serialize_message
 from ros_messages import received
 from visualization_msgs.msg import Marker, MarkerArray
 
 from octo_reach.model.scene import ObjectKind
+from octo_reach.ros import objects
 from octo_reach.ros.objects import (
     ADD,
     DELETE,
@@ -17,6 +19,7 @@ from octo_reach.ros.objects import (
     REPEATED_DELETES,
     ObjectChange,
     ObjectMarkers,
+    ObjectsReader,
     WorldObject,
     checked_kinds,
     delete_all_marker,
@@ -333,3 +336,31 @@ def test_a_scene_may_start_by_clearing_what_was_known():
     cleared = told(builder.fill([one], clear_first=True))
     assert [entry[:2] for entry in cleared] == [(DELETE_ALL, None), (ADD, 1)]
     assert [entry[:2] for entry in told(builder.fill([one]))] == [(ADD, 1)]
+
+
+def test_a_message_is_read_from_its_bytes_and_its_repetition_not_again(monkeypatch):
+    reads = []
+
+    def counted(*arguments):
+        reads.append(arguments)
+        return objects_from_markers(*arguments)
+
+    monkeypatch.setattr(objects, "objects_from_markers", counted)
+    reader = ObjectsReader()
+    first = make_message(make_marker(), make_marker(id=2))
+    second = make_message(make_marker(pose__position__x=0.3))
+    for message, count in ((first, 1), (first, 1), (second, 2), (first, 3)):
+        data = serialize_message(message)
+        assert reader.read(data) == objects_from_markers("objects", message)
+        assert len(reads) == count
+
+
+def test_a_refused_message_is_refused_as_often_as_it_comes_and_the_one_before_stays_known():
+    reader = ObjectsReader()
+    good = serialize_message(make_message(make_marker()))
+    bad = serialize_message(make_message(make_marker(scale__x=-1.0)))
+    known = reader.read(good)
+    for _ in range(2):
+        with pytest.raises(RejectedInput):
+            reader.read(bad)
+    assert reader.read(good) == known
