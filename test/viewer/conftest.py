@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
 from pathlib import Path
@@ -74,8 +73,3 @@ def browser(tmp_path_factory):
         yield browser
     finally:
         browser.close()
-
-
-def address_of(viewer) -> str:
-    """Give the address that a viewer says it serves its page at."""
-    return re.search(r"ready: (http://\S+)", viewer.output)[1]

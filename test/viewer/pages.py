@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 import viser
+from harness import NodeProcess
 from websockets.sync.client import ClientConnection, connect
 
 CAMERA = {
@@ -24,6 +26,13 @@ CAMERA = {
     "up_direction": (0.0, 0.0, 1.0),
 }
 """What every page tells first: where its camera is."""
+
+
+def address_of(viewer: NodeProcess) -> str:
+    """Give the address that a viewer says it serves its page at."""
+    found = re.search(r"ready: (http://\S+)", viewer.output)
+    assert found, viewer.output
+    return found[1]
 
 
 @contextlib.contextmanager

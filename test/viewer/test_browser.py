@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from conftest import address_of
+from pages import address_of
 from stage import FOOD, OBSTACLE, REACH
 from visualization_msgs.msg import MarkerArray
 

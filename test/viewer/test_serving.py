@@ -5,8 +5,7 @@ from __future__ import annotations
 import socket
 
 import pytest
-from conftest import address_of
-from pages import open_page, taken_port
+from pages import address_of, open_page, taken_port
 from sensor_msgs.msg import JointState
 
 from octo_reach.viewer.server import open_server
