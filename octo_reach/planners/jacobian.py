@@ -131,7 +131,7 @@ class JacobianPlanner(Planner):
             self._nearest = error
             self._waited = 0.0
         else:
-            self._waited += 1
+            self._waited += dt
 
     def _leave_line(self, arm: Arm, angles: Floats, manipulability: float) -> Floats:
         """Give a small motion for an arm that lies on a line with its target, else none.
