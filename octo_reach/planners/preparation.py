@@ -18,7 +18,7 @@ STEPS = 30
 
 
 def run_once(planner: Planner, report: Callable[[str], None] | None = None) -> None:
-    """Let a planner move a small arm past an obstacle, so that whatever it compiles is compiled.
+    """Let a planner move a small arm in trouble, so that whatever it compiles is compiled.
 
     Args:
         planner: the planner; it is left as it was after a reset.
@@ -32,9 +32,26 @@ def run_once(planner: Planner, report: Callable[[str], None] | None = None) -> N
     try:
         placement = ArmPlacement(1, ArmParameters(4, 20.0), target=(40.0, 40.0))
         octopus = Octopus([placement], ReachRules.pixel(), {1: planner})
-        octopus.add_object(ObjectKind.OBSTACLE, (60.0, 40.0), 4.0)
-        for _ in range(STEPS):
-            octopus.step(1.0 / UPDATE_RATE)
+        for obstacles in _scenes():
+            octopus.clear_objects()
+            octopus.reset(1)
+            for x, y, radius in obstacles:
+                octopus.add_object(ObjectKind.OBSTACLE, (x, y), radius)
+            for _ in range(STEPS):
+                octopus.step(1.0 / UPDATE_RATE)
         planner.reset()
     finally:
         timer.cancel()
+
+
+def _scenes() -> list[list[tuple[float, float, float]]]:
+    """Give obstacles, (x, y, radius), of scenes that ask for different answers."""
+    around = [
+        (40.0 + 14.0 * x, 40.0 + 14.0 * y, 5.0) for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1))
+    ]
+    return [
+        [(60.0, 40.0, 4.0)],  # beside the way
+        [(20.0, 22.0, 6.0)],  # on the straight way
+        around,  # no way at all
+        [(30.0, 0.0, 4.0)],  # on the arm
+    ]
