@@ -29,6 +29,7 @@ STATE_COLOURS: dict[str, Colour] = {
     "Idle": (0.55, 0.55, 0.60),
     "Reached": (0.20, 0.45, 0.90),
     "Beyond reach": (0.75, 0.25, 0.65),
+    "No way": (0.55, 0.10, 0.45),
     "Reaching": (0.30, 0.60, 0.90),
 }
 """Colours of the strip of an arm by its state."""

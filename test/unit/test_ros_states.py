@@ -9,7 +9,9 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from ros_messages import STAMP, STEP, make_grasping_octopus, make_octopus, received
 
+from octo_reach.model.reach import Planner
 from octo_reach.model.scene import ObjectKind
+from octo_reach.ros.colours import PLAIN, state_colour
 from octo_reach.ros.states import ArmStatesBuilder, arm_reports
 
 pytestmark = pytest.mark.ros
@@ -52,6 +54,23 @@ def test_a_maturing_grasp_shows_its_dwell():
     report = arm_reports(received(ArmStatesBuilder().fill(octopus, STAMP)))[1]
     assert report.state == "Grasping"
     assert report.dwell == pytest.approx(0.1, abs=1e-3)
+
+
+def test_a_planner_that_finds_no_way_is_heard_and_seen():
+    class Lost(Planner):
+        name = "lost"
+        state = "No way"
+        note = "all of it was searched"
+
+        def propose(self, arm, target, obstacles, dt):
+            return None
+
+    octopus = make_octopus((1,), planners={1: Lost()})
+    octopus.step(STEP)
+    report = arm_reports(received(ArmStatesBuilder().fill(octopus, STAMP)))[1]
+    assert (report.state, report.warns) == ("No way", True)
+    assert (report.planner, report.planner_note) == ("lost", "all of it was searched")
+    assert state_colour("No way") != PLAIN
 
 
 def test_an_arm_that_cannot_do_as_told_warns():
