@@ -226,11 +226,13 @@ def _status(snapshot: Snapshot) -> str:
             colour = "#e0a020"
     if snapshot.controller and not snapshot.world:
         line += "; no world is heard"
-    notes = "".join(f"<div>{html.escape(problem)}</div>" for problem in snapshot.problems)
+    # One line, there or not, so that no button moves away from under a pointer.
+    notes = html.escape("; ".join(snapshot.problems), quote=True)
     return (
         '<div style="font-size:0.85em;padding:0.2em 0.9em">'
         f'<span style="color:{colour}">&#9679;</span> {line}'
-        f'<div style="color:#d08020">{notes}</div></div>'
+        f'<div title="{notes}" style="color:#d08020;height:1.5em;overflow:hidden;'
+        f'white-space:nowrap;text-overflow:ellipsis">{notes}</div></div>'
     )
 
 
