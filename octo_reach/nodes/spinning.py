@@ -170,7 +170,7 @@ def run_node(make_node: Callable[[], Node], args: Sequence[str] | None = None) -
             return 1
         try:
             # What the start has made is there to stay. A collection that looks through all of it
-            # takes tens of milliseconds, several steps, and comes every minute or so.
+            # takes tens of milliseconds, several steps, whenever it comes.
             gc.collect()
             gc.freeze()
             with BackgroundSpinner(node):
