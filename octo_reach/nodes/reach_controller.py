@@ -368,9 +368,9 @@ class ReachController(Node):
             time_now: time on the node's clock, ns.
         """
         arrivals = self._inbox.empty()
-        for change, received in arrivals.changes:
-            self._feed_received = received
-            self._scene.apply(change, received)
+        if arrivals.changes:
+            self._feed_received = arrivals.changes[-1][1]
+            self._scene.apply_all(arrivals.changes)
         self._scene.expire(time.monotonic())
         for number, assignment in arrivals.assignments.items():
             if isinstance(assignment, TrajectoryRequest):

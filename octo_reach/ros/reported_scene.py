@@ -9,7 +9,7 @@ object lying in the world, or in another arm's hands, means let go.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from octo_reach.model.octopus import Octopus
@@ -86,6 +86,25 @@ class ReportedScene:
             changes: what the message says, already checked.
             now: when it came, s on a steady clock.
         """
+        self.apply_all([(changes, now)])
+
+    def apply_all(self, messages: Sequence[tuple[Iterable[ObjectChange], float]]) -> None:
+        """Take the changes of several messages in; what they come to counts, not what was between.
+
+        So a flood of messages costs little more than the last of them.
+
+        Args:
+            messages: what each message says, already checked, and when it came, s on a steady
+                clock; in the order in which they came.
+        """
+        if not messages:
+            return
+        for changes, received in messages:
+            self._note(changes, received)
+        self._plan_expiry()
+        self._follow(messages[-1][1])
+
+    def _note(self, changes: Iterable[ObjectChange], now: float) -> None:
         for change in changes:
             if change.action == ADD:
                 self._add(change, now)
@@ -95,8 +114,6 @@ class ReportedScene:
                     del self._reported[change.number]
             elif change.action == DELETE_ALL:
                 self._reported.clear()
-        self._plan_expiry()
-        self._follow(now)
 
     def expire(self, now: float) -> None:
         """Drop what was reported with a lifetime that has run out.

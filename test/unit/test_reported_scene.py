@@ -296,3 +296,51 @@ def test_a_release_is_disputed_only_by_reports_after_the_grace(story):
 def test_an_object_in_a_hand_of_more_segments_than_the_arm_has_is_at_its_tip(story):
     story.report(in_hand(5, 3, 99, (0.0, 0.0)))
     assert story.position() == pytest.approx(tuple(story.octopus.arm(3).tip.tolist()))
+
+
+# Several messages at once
+
+
+def test_a_flood_of_messages_changes_the_scene_once_and_to_what_one_by_one_would(monkeypatch):
+    floods = [
+        [free(2, (0.4, 0.1)), free(3, (0.3, 0.3), OBSTACLE)],
+        [ObjectChange(DELETE, FOOD, 2)],
+        [free(4, (0.2, 0.3), lifetime=0.5)],
+        [free(3, (0.31, 0.3), OBSTACLE)],
+    ]
+    one_by_one, at_once = Story(), Story()
+    for changes in floods:
+        one_by_one.report(*changes)
+    replaced = []
+    replace_objects = at_once.octopus.replace_objects
+    monkeypatch.setattr(
+        at_once.octopus,
+        "replace_objects",
+        lambda things: replaced.append(1) or replace_objects(things),
+    )
+    at_once.scene.apply_all([(changes, at_once.now) for changes in floods])
+    assert len(replaced) == 1
+    assert list(at_once.octopus.objects) == list(one_by_one.octopus.objects)
+    at_once.scene.expire(at_once.now + 0.51)
+    assert at_once.numbers() == [3]
+
+
+def test_each_of_several_messages_counts_from_when_it_came(story):
+    grip = story.grasp()
+    segment, offset = grip.segment, grip.offset
+    claimed = story.now
+    # The older one is no answer to the claim, though it is read after the grace.
+    old = ([free(5, story.position())], claimed + 0.5 * GRACE)
+    story.scene.apply_all([old])
+    assert story.octopus.owners == {5: 1}
+    granted = ([in_hand(5, 1, segment, offset)], claimed + 2.0 * GRACE)
+    story.scene.apply_all([old, granted])
+    assert story.octopus.owners == {5: 1}
+    story.scene.apply_all([granted, ([free(5, story.position())], claimed + 3.0 * GRACE)])
+    assert story.octopus.owners == {}
+
+
+def test_no_message_at_all_is_no_news(story):
+    story.report(free(2, (0.4, 0.1)))
+    story.scene.apply_all([])
+    assert story.numbers() == [2]
