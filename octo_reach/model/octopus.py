@@ -635,6 +635,8 @@ class Octopus:
 
         Raises:
             ValueError: dt is negative or not finite; nothing has changed then.
+            Exception: what a planner has raised. The step is a whole one all the same: that arm has
+                held, the others and the time have gone on.
         """
         if not (type(dt) is float and 0.0 < dt < math.inf):
             dt = checked_duration(dt)
@@ -642,13 +644,17 @@ class Octopus:
                 return []
         self.time += dt
         self.ticks += 1
+        failures: list[Exception] = []
         if self._all_follow_neighbours:
             captures, readings = self._update_all(dt, self._handed, self._rules)
         else:
-            captures, readings = self._update_mixed(dt)
+            captures, readings = self._update_mixed(dt, failures)
         if readings > self._contact_room:
             self._make_contact_room(readings)
-        return self._collect_captures() if captures else []
+        fresh = self._collect_captures() if captures else []
+        if failures:
+            raise failures[0]
+        return fresh
 
     # --------------------------------------------------------------- insides
 
@@ -810,15 +816,18 @@ class Octopus:
         if readings > self._contact_room:
             self._make_contact_room(readings)
 
-    def _update_mixed(self, dt: float) -> tuple[int, int]:
-        """Update every arm in order, some of them by planners of their own."""
+    def _update_mixed(self, dt: float, failures: list[Exception]) -> tuple[int, int]:
+        """Update every arm in order, some by planners of their own; note what those raise."""
         first = 0
         for row, planner in enumerate(self._planners):
             if planner is None or planner.follows_neighbours:
                 continue
             if first < row:
                 update_arms(first, row, dt, self._state, self._rules)
-            self._update_planned(row, planner, dt)
+            try:
+                self._update_planned(row, planner, dt)
+            except Exception as failure:
+                failures.append(failure)
             first = row + 1
         if first < len(self._planners):
             update_arms(first, len(self._planners), dt, self._state, self._rules)

@@ -699,3 +699,23 @@ def test_a_live_view_follows_the_octopus():
 
 def test_the_kernels_can_be_run_beforehand_without_a_word():
     compile_kernels()
+
+
+def test_a_planner_that_raises_ends_no_step_halfway():
+    class Failing(Planner):
+        name = "failing"
+
+        def propose(self, arm, target, obstacles, dt):
+            raise ZeroDivisionError(f"arm {arm.number}")
+
+    placements = [
+        ArmPlacement(n, ArmParameters(4, 20.0), base=(500.0 * n, 0.0), target=(500.0 * n, 40.0))
+        for n in (1, 2, 3, 4)
+    ]
+    octopus = Octopus(placements, ReachRules.pixel(), {2: Failing(), 3: Failing()})
+    before = {arm.number: arm.angles.copy() for arm in octopus.arms}
+    with pytest.raises(ZeroDivisionError, match="arm 2"):
+        octopus.step(0.1)
+    assert (octopus.time, octopus.ticks) == (0.1, 1)
+    moved = [n for n in octopus.numbers if (octopus.arm(n).angles != before[n]).any()]
+    assert moved == [1, 4]
