@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import math
 import os
 import sys
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from octo_reach.commands import CommandError
 from octo_reach.commands.middleware import checked_namespace, require_ros
 from octo_reach.commands.stopping import Signals
+from octo_reach.viewer.address import HOST, PORT, check_address, page_address
 
 if TYPE_CHECKING:
     from octo_reach.scenes import SceneDocument
@@ -27,8 +29,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "run",
         help="run the world and the controller over ROS 2, and watch them",
         description="Starts simulated_world and reach_controller as two ROS 2 nodes, and shows what"
-        " every arm does until Ctrl-C. The exit code is 0 then, 1 when a node ended by itself, 2"
-        " when they cannot be started.",
+        " every arm does until Ctrl-C; where viser is installed, also in a browser. The exit code"
+        " is 0 then, 1 when a node ended by itself, 2 when they cannot be started.",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -55,6 +57,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "--plain", action="store_true", help="print a line a second instead of a table"
     )
+    parser.add_argument(
+        "--viewer-port",
+        metavar="PORT",
+        help=f"port of the view in a browser (default: {PORT}), which only this machine can reach",
+    )
+    parser.add_argument("--no-viewer", action="store_true", help="do without that view")
     parser.set_defaults(execute=execute)
 
 
@@ -70,6 +78,9 @@ class Plan:
         namespace: ROS 2 namespace, with a leading slash; "/" for none.
         world: command line arguments of the world.
         controller: command line arguments of the controller.
+        viewer: command line arguments of the viewer; None where there is to be none.
+        page: address of its page; empty where there is none.
+        no_page: why there is none although one might be expected, in a line; empty otherwise.
     """
 
     title: str
@@ -79,6 +90,9 @@ class Plan:
     namespace: str
     world: list[str] = field(default_factory=list)
     controller: list[str] = field(default_factory=list)
+    viewer: list[str] | None = None
+    page: str = ""
+    no_page: str = ""
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -154,7 +168,34 @@ def make_plan(arguments: argparse.Namespace) -> Plan:
     if arguments.planner:
         plan.controller += ["-p", f"planner:={_yaml_text(arguments.planner)}"]
         plan.title += f", planner {arguments.planner}"
+    _plan_viewer(plan, arguments)
     return plan
+
+
+def _plan_viewer(plan: Plan, arguments: argparse.Namespace) -> None:
+    """Plan a viewer where one can be had. Nobody needs one for the arms to move."""
+    wanted = arguments.viewer_port is not None
+    port = _checked_port(arguments.viewer_port) if wanted else PORT
+    if arguments.no_viewer:
+        return
+    if importlib.util.find_spec("viser") is None:
+        if wanted:
+            raise CommandError("--viewer-port: the view in a browser needs viser (extra viewer)")
+        return
+    try:
+        check_address(HOST, port)
+    except OSError as failure:
+        reason, _, _ = str(failure).partition(";")
+        plan.no_page = f"{reason}; --viewer-port chooses another"
+        return
+    plan.page = page_address(HOST, port)
+    plan.viewer = ["--ros-args", "-r", f"__ns:={plan.namespace}", "-p", f"port:={port}"]
+
+
+def _checked_port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 65535):
+        raise CommandError(f"--viewer-port must be a whole number from 1 to 65535, got {text!r}")
+    return int(text)
 
 
 def _checked_seconds(text: str) -> float:

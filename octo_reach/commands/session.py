@@ -30,6 +30,7 @@ from octo_reach.nodes.summary import Summary
 from octo_reach.nodes.visiting import NoGraphError, log_folder, visiting
 
 NODE_DIED = 1
+VIEWER = "viewer"
 LAST_LINES = 12
 LONGEST_LOOK = 0.25
 """Longest time in which a child that ends by itself goes unnoticed, s."""
@@ -79,6 +80,7 @@ class _Session:
         self._log: LogFile | None = None
         self._begun: float | None = None
         self._children: list[Child] = []
+        self._viewer: Child | None = None
         self._dead: Child | None = None
         self._summary = Summary()
 
@@ -93,7 +95,8 @@ class _Session:
                 with contextlib.suppress(OSError), self._screen(stream, file, plain) as screen:
                     self._watch(screen)
             finally:
-                killed = stop_children(reversed(self._children))
+                viewers = [] if self._viewer is None else [self._viewer]
+                killed = stop_children([*viewers, *reversed(self._children)])
             try:
                 self._say_how_it_ended(stream, killed)
             except OSError:
@@ -113,6 +116,12 @@ class _Session:
             except OSError as failure:
                 raise CommandError(f"{name} cannot be started: {failure.strerror}") from None
             self._children.append(child)
+        if self._plan.viewer is not None:
+            # Nobody needs it for the arms to move.
+            with contextlib.suppress(OSError):
+                self._viewer = Child(
+                    VIEWER, f"octo_reach.nodes.{VIEWER}", self._plan.viewer, self._hear
+                )
 
     def _hear(self, line: Line) -> None:
         """Take note of what a node said."""
@@ -128,12 +137,12 @@ class _Session:
     def _screen(self, stream: TextIO, log: TextIO | None, plain: bool) -> Screen:
         path = None if log is None else Path(log.name)
 
-        def intro(width: int | None) -> list[Text]:
-            return _intro(self._plan, path, width)
+        def begin(width: int | None) -> list[Text]:
+            return intro(self._plan, path, width)
 
         if plain or not usable_terminal(stream):
-            return PlainScreen(stream, intro, self._lines)
-        return LiveScreen(stream, intro, self._draw, None if log is None else log.fileno())
+            return PlainScreen(stream, begin, self._lines)
+        return LiveScreen(stream, begin, self._draw, None if log is None else log.fileno())
 
     def _watch(self, screen: Screen) -> None:
         """Show the run until its end."""
@@ -143,6 +152,7 @@ class _Session:
             now = time.monotonic()
             self._dead = next((child for child in self._children if child.code is not None), None)
             self._summary = self._monitor.summary()
+            self._look_after_viewer()
             if self._begun is None and self._summary.started:
                 self._begun = now
             ended = self._begun is not None and now - self._begun >= self._plan.seconds
@@ -156,6 +166,18 @@ class _Session:
             if signals.suspend:
                 signals.suspend = False
                 screen.suspend()
+
+    def _look_after_viewer(self) -> None:
+        """Go on without the viewer where it has ended, and say so."""
+        viewer = self._viewer
+        if viewer is None or viewer.code is None:
+            return
+        self._viewer = None
+        viewer.close()
+        ending = _exit_text(viewer.code)
+        self._hear(
+            Line(VIEWER, "WARN", f"ended ({ending}); the arms go on without it", datetime.now())
+        )
 
     def _draw(self, width: int, height: int) -> RenderableType:
         now = time.monotonic()
@@ -195,15 +217,25 @@ def _describe_end(summary: Summary) -> str:
     )
 
 
-def _intro(plan: Plan, log: Path | None, width: int | None) -> list[Text]:
-    """Give what stands above the table, for a terminal so wide, or for one of any width."""
+def intro(plan: Plan, log: Path | None, width: int | None) -> list[Text]:
+    """Give what stands above the table, once.
+
+    Args:
+        plan: what is run.
+        log: file of what the nodes say, or None.
+        width: characters in a row of the terminal; None for one of any width.
+    """
     where = f"ROS domain {domain()}"
     if plan.namespace != "/":
         where += f", namespace {plan.namespace}"
+    page = [Text.assemble("See it in a browser: ", (plan.page, "cyan"))] if plan.page else []
+    if plan.no_page:
+        page = [Text(f"No view in a browser: {plan.no_page}", "yellow")]
     ours, theirs = target_commands(own_command(), plan.namespace, *plan.example)
     return [
         Text.assemble(("octo_reach", "bold"), f"  {plan.title}  ", (f"({where})", "dim")),
         Text(""),
+        *page,
         Text("Send a target (x y, in metres) from another terminal:"),
         *(Text(f"  {line}", "cyan") for line in fold_command(ours, width)),
         *(Text(f"  {line}", "cyan") for line in fold_command(theirs, width)),

@@ -52,6 +52,7 @@ from octo_reach.ros.quality_of_service import (
 )
 from octo_reach.ros.targets import target_message
 from octo_reach.ros.validation import RejectedInput, RejectionLog
+from octo_reach.viewer.address import HOST, PORT
 from octo_reach.viewer.orders import (
     Act,
     ChoosePlanner,
@@ -77,14 +78,14 @@ SETTINGS = (
     Setting(
         "host",
         TEXT,
-        "127.0.0.1",
+        HOST,
         "address the page is served at: this machine's own, or 0.0.0.0 for whoever can reach it",
         fixed=True,
     ),
     Setting(
         "port",
         WHOLE,
-        8080,
+        PORT,
         "port the page is served at; 0: any that is free",
         minimum=0,
         maximum=65535,

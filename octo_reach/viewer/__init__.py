@@ -9,7 +9,8 @@
                 what stands beside the scene
     shapes, pointing
                 the geometry of what is drawn, and of what is pointed at
-    server      the page's address
+    address, server
+                where the page is found
 
 The node `octo_reach.nodes.viewer` makes the snapshots out of topics and sends the orders as
 messages. Nothing here remembers where an arm or an object is: what is seen is the last snapshot.

@@ -85,7 +85,7 @@ class Terminal:
         self.settings = termios.tcgetattr(self.ours)
         # A shell would do this: a session whose terminal this is, and the run in its foreground.
         self.process = subprocess.Popen(
-            [sys.executable, "-c", TAKE_TERMINAL, *COMMAND, "run", *words],
+            [sys.executable, "-c", TAKE_TERMINAL, *COMMAND, "run", "--no-viewer", *words],
             cwd=folder,
             env={**os.environ, "TERM": "xterm-256color"},
             stdin=theirs,
@@ -328,7 +328,7 @@ def test_a_terminal_that_changes_its_size_is_drawn_anew(open_terminal, pool):
 def plain_run(ros_context, pool, tmp_path_factory):
     """A run that prints lines, in the namespace /plain; the tests of this part talk to it."""
     folder = tmp_path_factory.mktemp("plain")
-    words = ["run", pool, "--arms", "1-3", "--namespace", "plain"]
+    words = ["run", pool, "--no-viewer", "--arms", "1-3", "--namespace", "plain"]
     run = NodeProcess("octo-reach run", [*COMMAND, *words], folder)
     try:
         run.wait_for_line(r"\d Hz, .*arm_1 ", START)
@@ -358,7 +358,7 @@ def test_without_a_terminal_there_are_lines_without_colours(plain_run):
 
 def test_a_second_run_in_the_same_place_is_refused(plain_run):
     before = children_of(plain_run.process.pid)
-    second = octo_reach("run", "--namespace", "plain")
+    second = octo_reach("run", "--no-viewer", "--namespace", "plain")
 
     assert second.returncode == 2
     assert second.stdout == ""
@@ -471,7 +471,7 @@ def test_a_warning_of_a_node_is_shown(plain_run, listener):
 @pytest.mark.parametrize("closed", [[0, 1, 2], [2]])
 def test_without_streams_it_runs_all_the_same(ros_context, namespace, pool, closed, tmp_path):
     script = " ".join(f"{fd}>&-" for fd in closed)
-    words = ["run", pool, "--seconds", "0.5", "--namespace", namespace]
+    words = ["run", pool, "--no-viewer", "--seconds", "0.5", "--namespace", namespace]
     done = subprocess.run(
         ["sh", "-c", f'exec "$@" {script}', "sh", *COMMAND, *words],
         cwd=tmp_path,
@@ -488,7 +488,7 @@ def test_without_streams_it_runs_all_the_same(ros_context, namespace, pool, clos
 
 def test_a_reader_that_leaves_ends_it(ros_context, namespace, pool, tmp_path):
     run = subprocess.Popen(
-        [*COMMAND, "run", pool, "--namespace", namespace],
+        [*COMMAND, "run", pool, "--no-viewer", "--namespace", namespace],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -511,6 +511,8 @@ def test_a_reader_that_leaves_ends_it(ros_context, namespace, pool, tmp_path):
         (["--seconds", "soon"], r"--seconds must be a number above 0, got 'soon'"),
         (["--config", "none.yaml"], r"--config: there is no file none\.yaml"),
         (["--namespace", "9"], r"--namespace: .*; got '9'"),
+        (["--viewer-port", "0"], r"--viewer-port must be a whole number .*, got '0'"),
+        (["--viewer-port", "http"], r"--viewer-port must be a whole number .*, got 'http'"),
         (["no_such_scene"], r"no_such_scene: .*"),
     ],
 )

@@ -46,20 +46,26 @@ def pytest_collection_modifyitems(items) -> None:
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory):
-    """A stage in a domain of its own; what it changes of the environment is changed back."""
+def domain(tmp_path_factory):
+    """A DDS domain of the module's own; what this changes of the environment is changed back."""
     compile_kernels()
     with own_domain() as domain, pytest.MonkeyPatch.context() as patch:
         for name, value in own_environment(domain, tmp_path_factory.mktemp("log")).items():
             patch.setitem(os.environ, name, value)
-        context = rclpy.Context()
-        rclpy.init(context=context, domain_id=domain)
-        stage = Stage(context, tmp_path_factory.mktemp("stage"), "/viewed")
-        try:
-            yield stage
-        finally:
-            stage.close()
-            rclpy.shutdown(context=context)
+        yield domain
+
+
+@pytest.fixture(scope="module")
+def stage(domain, tmp_path_factory):
+    """A stage in that domain."""
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=domain)
+    stage = Stage(context, tmp_path_factory.mktemp("stage"), "/viewed")
+    try:
+        yield stage
+    finally:
+        stage.close()
+        rclpy.shutdown(context=context)
 
 
 @pytest.fixture(scope="module")
