@@ -7,6 +7,7 @@ until its tip is there, or it is sent elsewhere, told something else, or has gra
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,7 +60,10 @@ class ArmMeasures:
 
 
 def measure_run(
-    document: SceneDocument, ticks: int, planner: str = "neighbour"
+    document: SceneDocument,
+    ticks: int,
+    planner: str = "neighbour",
+    steps: Iterable[Octopus] | None = None,
 ) -> list[ArmMeasures]:
     """Run a scene and measure every arm.
 
@@ -67,6 +71,7 @@ def measure_run(
         document: a checked scene.
         ticks: how many steps to take.
         planner: what proposes the motion of every arm.
+        steps: the run itself, as `run_scene` gives it, where somebody looks on as well.
 
     Returns:
         The measures of every arm, in the order of their numbers, in the unit of the document.
@@ -80,7 +85,7 @@ def measure_run(
     gauges: list[_Gauge] = []
     circles: Floats = np.empty((0, 3))
     octopus: Octopus | None = None
-    for octopus in run_scene(document, ticks, planner):
+    for octopus in run_scene(document, ticks, planner) if steps is None else steps:
         tick = octopus.ticks
         if tick == 0:
             gauges = [_Gauge(arm, octopus.rules.reach_tolerance) for arm in octopus.arms]

@@ -38,6 +38,21 @@ class Run:
     vary: str | None = None
     seed: int | None = None
 
+    def scene_to_run(self) -> SceneDocument:
+        """Give the scene itself, or where there is a seed the one like it."""
+        if self.vary is None or self.seed is None:
+            return self.document
+        return vary_scene(self.document, self.vary, self.seed)
+
+    def measure(self) -> Rows:
+        """Run the scene and give a row for every arm."""
+        document = self.scene_to_run()
+        measures = measure_run(document, self.ticks, self.planner)
+        return tuple(
+            Row(self.scene, self.seed, self.planner, document.units, measured)
+            for measured in measures
+        )
+
 
 class Engine(Protocol):
     """Executes runs, somewhere."""
@@ -85,16 +100,10 @@ def execute_run(run: Run) -> Rows:
     Returns:
         A row for every arm; where the run raised an exception, one row that holds its text.
     """
-    document = run.document
     try:
-        if run.vary is not None and run.seed is not None:
-            document = vary_scene(document, run.vary, run.seed)
-        measures = measure_run(document, run.ticks, run.planner)
+        return run.measure()
     except Exception as error:
         return failed_rows(run, f"{type(error).__name__}: {error}")
-    return tuple(
-        Row(run.scene, run.seed, run.planner, document.units, measured) for measured in measures
-    )
 
 
 def failed_rows(run: Run, reason: str) -> Rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 
-BENCHMARKS = ("model", "node", "ik")
+BENCHMARKS = ("model", "node", "ik", "planners")
 """Modules of `octo_reach.commands.benches`, in the order in which `--help` lists them."""
 
 
