@@ -62,6 +62,7 @@ def find_close(
     body: Body,
     obstacles: Floats,
     within: float,
+    side: float,
     joints: Floats,
     close: Floats,
 ) -> tuple[int, float]:
@@ -72,6 +73,8 @@ def find_close(
         body: the arm.
         obstacles: centre and radius of each obstacle, shape (K, 3).
         within: pairs with less room than this are listed, in the scene's unit.
+        side: 1 or -1: which way is away from an obstacle whose centre lies on the segment, to
+            the segment's left or to its right.
         joints: joint positions to fill, shape (N + 1, 2).
         close: the list to fill, shape (P, 6): point of the arm nearest to the obstacle (x, y),
             direction away from the obstacle (x, y), room, and the segment, from 0. The object
@@ -121,8 +124,8 @@ def find_close(
                     close[found, 2] = d_x / distance
                     close[found, 3] = d_y / distance
                 else:
-                    close[found, 2] = -u_y
-                    close[found, 3] = u_x
+                    close[found, 2] = -side * u_y
+                    close[found, 3] = side * u_x
                 close[found, 4] = room
                 close[found, 5] = i
                 found += 1

@@ -60,7 +60,7 @@ def solve_pose(
     comfort = max(COMFORT * body.unit, 2.0 * margin)
     damping = DAMPING * reach
     for iteration in range(iterations):
-        found, room = find_close(angles, body, obstacles, comfort, joints, close)
+        found, room = find_close(angles, body, obstacles, comfort, 1.0, joints, close)
         e_x = joints[last, 0]
         e_y = joints[last, 1]
         if body.holder > 0:

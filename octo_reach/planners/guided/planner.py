@@ -15,7 +15,7 @@ from octo_reach.planners.guided.body import Body, body_of, place_effector
 from octo_reach.planners.guided.clearance import room_of
 from octo_reach.planners.guided.playback import Playback
 from octo_reach.planners.guided.retreat import Retreat
-from octo_reach.planners.guided.search import Search
+from octo_reach.planners.guided.search import SHARE_FOR_BETTER, Search
 
 SLICE = 150_000
 """Work of one update, in looks of one segment at one obstacle: some 0.3 ms compiled."""
@@ -25,6 +25,12 @@ BESIDE = 1.0
 """Room that is left beside an obstacle that lies on the target, in pixels."""
 KEPT = 0.3
 """Share of a path's margin that is left when obstacles have moved; less, and it is planned anew."""
+QUIET = 0.15
+"""How long no obstacle must have moved for the scene to count as quiet, s."""
+HORIZON = 0.5
+"""How near something in the way must be to matter while obstacles move, s: it may be gone then."""
+HURRY = 0.03
+"""Share of the time a path takes that is spent in making it shorter while obstacles move."""
 PATIENCE = 0.25
 """How long a search that found nothing is not repeated for another scene, s."""
 LONG = 12
@@ -78,7 +84,10 @@ class GuidedPlanner(Planner):
         self._resting = False
         self._blocked = False
         self._scene_is_new = True
+        self._scene_is_known = False
         self._waited = PATIENCE
+        self._quiet = math.inf
+        self._dt = 0.0
         self._retreat: Retreat | None = None
         self._cornered = False
         self._draws = Draws(self._seed)
@@ -87,6 +96,8 @@ class GuidedPlanner(Planner):
         """Propose the next step along the plan; None while there is none, or no need of one."""
         self.worked = 0
         self._waited += dt
+        self._quiet += dt
+        self._dt = dt
         angles = np.array(arm.angles)
         x, y = (target if arm.grip is None else arm.destination).tolist()
         if self._body is None or self._aim != (x, y) or self._body.segments != len(angles):
@@ -94,7 +105,7 @@ class GuidedPlanner(Planner):
             self._body = body_of(arm)
             self._aim = (x, y)
             self._rules = arm.rules.for_kernels()
-        if self._scene_is_new or not np.array_equal(self._obstacles, obstacles):
+        if not self._scene_is_known or not np.array_equal(self._obstacles, obstacles):
             self._take_scene(np.array(obstacles))
         if self._expected is not None and not self._stands_at(self._expected, angles):
             self._search = self._playback = self._retreat = None
@@ -108,6 +119,9 @@ class GuidedPlanner(Planner):
         return proposed
 
     def _take_scene(self, obstacles: Floats) -> None:
+        if self._scene_is_known:
+            self._quiet = 0.0
+        self._scene_is_known = True
         self._obstacles = obstacles
         self._scene_is_new = True
         self._resting = False
@@ -155,7 +169,15 @@ class GuidedPlanner(Planner):
             if self.state and self._waited < PATIENCE:
                 return None
             self._search = Search(
-                body, angles, aim, self._tolerance(body), self._obstacles, room, turn, self._draws
+                body,
+                angles,
+                aim,
+                self._tolerance(body),
+                self._obstacles,
+                room,
+                turn,
+                self._draws,
+                SHARE_FOR_BETTER if self._quiet > QUIET else HURRY,
             )
         return self._search_on(self._search, body, angles, turn)
 
@@ -177,7 +199,7 @@ class GuidedPlanner(Planner):
     ) -> Floats | None:
         self.worked = search.advance(SLICE)
         if not search.done:
-            if search.slices > LONG:
+            if search.slices > LONG and not self.state:
                 self.note = "planning"
             return None
         self._search = None
@@ -192,7 +214,10 @@ class GuidedPlanner(Planner):
 
     def _follow(self, playback: Playback, angles: Floats, turn: float) -> Floats | None:
         """Take the next step of a path; the path is dropped where it is clear no more."""
-        if not playback.certify_ahead(KEPT * playback.margin, SLICE):
+        playback.certify_ahead(KEPT * playback.margin, SLICE)
+        if playback.refused and (
+            self._quiet > QUIET or playback.known_ahead < HORIZON * turn / self._dt
+        ):
             self._playback = None
             return None
         proposed = playback.step(angles, turn, self._rules)

@@ -20,6 +20,7 @@ class Playback:
 
     Attributes:
         margin: room that the path left when it was planned, in the scene's unit.
+        refused: True where something ahead is not clear among the obstacles as they are.
         undecided: True where the last step was not taken because what lies ahead is not certified
             yet, and not because of what the guard would say.
     """
@@ -34,6 +35,7 @@ class Playback:
             obstacles: centre and radius of each obstacle, shape (K, 3); kept, not copied.
         """
         self.margin = margin
+        self.refused = False
         self.undecided = False
         self._path = path
         self._body = body
@@ -79,15 +81,29 @@ class Playback:
             self._links, self._pairs = guard_tables(self._body.segments, len(obstacles))
         self._obstacles = obstacles
         self._known = (self._edge, self._share)
+        self.refused = False
 
-    def certify_ahead(self, margin: float, budget: int) -> bool:
-        """Certify more of what lies ahead, within a budget of work; tell whether it is clear.
+    @property
+    def known_ahead(self) -> float:
+        """How far ahead the path is known to be clear, rad of the slowest joint."""
+        edge, share = self._known
+        if edge >= len(self._path) - 1:
+            edge, share = len(self._path) - 2, 1.0
+        known = 0.0
+        for number in range(self._edge, edge + 1):
+            begin = self._share if number == self._edge else 0.0
+            end = share if number == edge else 1.0
+            known += (end - begin) * duration(self._path[number], self._path[number + 1])
+        return known
+
+    def certify_ahead(self, margin: float, budget: int) -> None:
+        """Certify more of what lies ahead, within a budget of work.
 
         Args:
             margin: room to leave, in the scene's unit.
             budget: work that may be spent.
         """
-        while self._known[0] < len(self._path) - 1 and budget > 0:
+        while self._known[0] < len(self._path) - 1 and budget > 0 and not self.refused:
             edge, covered = self._known
             verdict, covered, work = certify(
                 self._path[edge],
@@ -105,11 +121,9 @@ class Playback:
                 self._known = (edge + 1, 0.0)
             else:
                 self._known = (edge, covered)
-                if verdict != UNDECIDED:
-                    return False
+                self.refused = verdict != UNDECIDED
         if self._known[0] >= len(self._path) - 1:
             self._known = (len(self._path), 0.0)
-        return True
 
     def step(self, angles: Floats, largest_turn: float, rules: KernelRules) -> Floats | None:
         """Move on by one step, and give the pose after it.

@@ -2,8 +2,9 @@
 
 Each pair of segment and obstacle that is too close has a gradient, the rate at which its room grows
 with each joint. The shortest vector in the convex hull of the gradients has a product of at least
-its own square with every one of them (Gilbert 1966), so turning the joints along it makes room for
-all pairs; where it is zero, no turn does to first order.
+its own square with every one of them, so turning the joints along it makes room for all pairs;
+where it is zero, no turn does to first order. It is found as by Mitchell, Dem'yanov and Malozemov
+(SIAM J. Control 12, 1974).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from octo_reach.planners.guided.clearance import find_close
 from octo_reach.planners.guided.guarded_steps import guard_tables, step_is_safe
 from octo_reach.planners.guided.room import CLOSE_PAIRS
 
-ROUNDS = 60
+ROUNDS = 500
 """Steps of the search for the shortest vector."""
 WIDE = 1.2
 """Room that is made, in pixels: more than the guard's padding, so that steps need not be slow."""
@@ -60,31 +61,55 @@ def gradients_of(found: int, body: Body, joints: Floats, close: Floats, rows: Fl
 
 
 @compiled
-def shortest_in_hull(found: int, count: int, rows: Floats, turn: Floats) -> None:
-    """Fill in the shortest vector of the convex hull of the first rows, nearly, in place."""
-    for i in range(count):
-        turn[i] = rows[0, i]
-    for _ in range(ROUNDS):
-        worst = 0
-        least = 1e300
-        for p in range(found):
+def shortest_in_hull(found: int, count: int, rows: Floats, products: Floats, turn: Floats) -> None:
+    """Fill in the shortest vector of the convex hull of the first rows, nearly, in place.
+
+    Weight is moved from the row that the vector leans on most to the one it is furthest from, as
+    far as makes it shorter, until no row is further than any other that has weight.
+
+    Args:
+        found: how many rows there are.
+        count: length of a row.
+        rows: shape (P, N).
+        products: scratch, shape (P + 2, P): products of the rows, weights, products of the vector
+            with the rows.
+        turn: the vector to fill, shape (N,).
+    """
+    weights = products[-2]
+    leaning = products[-1]
+    for p in range(found):
+        for r in range(p + 1):
             product = 0.0
             for i in range(count):
-                product += rows[p, i] * turn[i]
-            if product < least:
-                least = product
-                worst = p
-        across = 0.0
-        along = 0.0
-        for i in range(count):
-            way = rows[worst, i] - turn[i]
-            across += way * way
-            along -= way * turn[i]
-        if across <= 1e-18 or along <= 1e-9:
-            return
-        share = min(1.0, along / across)
-        for i in range(count):
-            turn[i] += share * (rows[worst, i] - turn[i])
+                product += rows[p, i] * rows[r, i]
+            products[p, r] = product
+            products[r, p] = product
+    for p in range(found):
+        weights[p] = 1.0 if p == 0 else 0.0
+        leaning[p] = products[p, 0]
+    for _ in range(ROUNDS):
+        far = 0
+        near = -1
+        for p in range(found):
+            if leaning[p] < leaning[far]:
+                far = p
+            if weights[p] > 0.0 and (near < 0 or leaning[p] > leaning[near]):
+                near = p
+        excess = leaning[near] - leaning[far]
+        if excess <= 1e-12:
+            break
+        across = products[near, near] + products[far, far] - 2.0 * products[near, far]
+        shift = weights[near]
+        if across > 0.0:
+            shift = min(shift, excess / across)
+        weights[near] -= shift
+        weights[far] += shift
+        for p in range(found):
+            leaning[p] += shift * (products[p, far] - products[p, near])
+    for i in range(count):
+        turn[i] = 0.0
+        for p in range(found):
+            turn[i] += weights[p] * rows[p, i]
 
 
 @compiled
@@ -98,9 +123,11 @@ def step_back(
     joints: Floats,
     close: Floats,
     rows: Floats,
+    products: Floats,
     links: Table,
     pairs: Table,
     turn: Floats,
+    tried: Floats,
     proposed: Floats,
 ) -> bool:
     """Find a step that makes room and that the guard allows, in place.
@@ -115,22 +142,27 @@ def step_back(
         joints: scratch, shape (N + 1, 2).
         close: scratch, shape (P, 6).
         rows: scratch, shape (P, N).
+        products: scratch, shape (P + 2, P).
         links: scratch, see `guard_tables`.
         pairs: scratch.
         turn: scratch, shape (N,).
+        tried: scratch, shape (N,).
         proposed: joint angles after the step, to fill, shape (N,), rad.
 
     Returns:
         Whether there is such a step.
     """
-    for attempt in range(3):
-        # First room for all that is close; then only for what overlaps or nearly does.
-        limit = within if attempt == 0 else (0.1 * within if attempt == 1 else 0.0)
-        found, _ = find_close(angles, body, obstacles, limit, joints, close)
+    best = 0.0
+    for attempt in range(6):
+        # First room for all that is close; then only for what overlaps or nearly does. Where an
+        # obstacle's centre lies on a segment, to either side.
+        limit = within if attempt < 2 else (0.1 * within if attempt < 4 else 0.0)
+        side = 1.0 if attempt % 2 == 0 else -1.0
+        found, _ = find_close(angles, body, obstacles, limit, side, joints, close)
         if found == 0:
             continue
         gradients_of(found, body, joints, close, rows)
-        shortest_in_hull(found, body.segments, rows, turn)
+        shortest_in_hull(found, body.segments, rows, products, turn)
         for _ in range(2):
             # A joint at its limit takes no part where it would be turned beyond it.
             stopped = False
@@ -140,7 +172,7 @@ def step_back(
                     for p in range(found):
                         rows[p, i] = 0.0
             if stopped:
-                shortest_in_hull(found, body.segments, rows, turn)
+                shortest_in_hull(found, body.segments, rows, products, turn)
         largest = 0.0
         for i in range(body.segments):
             largest = max(largest, abs(turn[i]))
@@ -148,13 +180,20 @@ def step_back(
             continue
         scale = largest_turn / largest
         for _ in range(HALVINGS):
+            if scale * largest <= best:
+                break
             for i in range(body.segments):
                 angle = angles[i] + scale * turn[i]
-                proposed[i] = angle if i == 0 else clip(angle, -body.bend, body.bend)
-            if step_is_safe(angles, proposed, body, obstacles, rules, links, pairs):
-                return True
+                tried[i] = angle if i == 0 else clip(angle, -body.bend, body.bend)
+            if step_is_safe(angles, tried, body, obstacles, rules, links, pairs):
+                best = scale * largest
+                for i in range(body.segments):
+                    proposed[i] = tried[i]
+                break
             scale *= 0.5
-    return False
+        if best > 0.2 * largest_turn:
+            break
+    return best > 0.0
 
 
 class Retreat:
@@ -172,7 +211,9 @@ class Retreat:
         self._joints = np.empty((count + 1, 2))
         self._close = np.empty((CLOSE_PAIRS, 6))
         self._rows = np.empty((CLOSE_PAIRS, count))
+        self._products = np.empty((CLOSE_PAIRS + 2, CLOSE_PAIRS))
         self._turn = np.empty(count)
+        self._tried = np.empty(count)
         self._most_room = -math.inf
         self._vain = 0
         self._links, self._pairs = guard_tables(count, len(obstacles))
@@ -219,9 +260,11 @@ class Retreat:
             self._joints,
             self._close,
             self._rows,
+            self._products,
             self._links,
             self._pairs,
             self._turn,
+            self._tried,
             proposed,
         )
         return proposed if found else None

@@ -46,7 +46,7 @@ VAIN_AT_FIRST = 12
 VAIN = 60
 """The same for the one that is taken."""
 SHARE_FOR_BETTER = 0.15
-"""Share of the time a path takes that may be spent in looking for a shorter one."""
+"""Share of the time a path takes that is spent in looking for a shorter one, in a quiet scene."""
 FEWEST_SLICES = 2
 MOST_SLICES = 40
 """Bounds of the slices spent so."""
@@ -77,6 +77,7 @@ class Search:
         room: float,
         turn: float,
         draws: Draws,
+        share_for_better: float = SHARE_FOR_BETTER,
     ) -> None:
         """Prepare a search; nothing is worked out yet.
 
@@ -89,6 +90,8 @@ class Search:
             room: least room at the start, above 0, in the scene's unit.
             turn: most that a joint turns while one slice is worked on, rad.
             draws: numbers drawn by lot.
+            share_for_better: share of the time a path takes that may be spent in looking for a
+                shorter one.
         """
         self.start = start
         self.path: list[Floats] | None = None
@@ -101,6 +104,7 @@ class Search:
         self.obstacles = obstacles
         self._turn = turn
         self._draws = draws
+        self._share_for_better = share_for_better
         self._goals: dict[float, list[Floats]] = {}
         margins = [size * body.unit for size in MARGINS if size * body.unit <= 0.5 * room]
         self._margins = margins or [0.5 * room]
@@ -215,5 +219,5 @@ class Search:
 
     def _slices_for(self, length: float) -> float:
         """Give how many slices a path of a length, in rad of the slowest joint, is worth."""
-        slices = SHARE_FOR_BETTER * length / max(self._turn, 1e-9)
+        slices = self._share_for_better * length / max(self._turn, 1e-9)
         return min(MOST_SLICES, max(FEWEST_SLICES, slices))
