@@ -236,15 +236,16 @@ def retreat_is_safe(
 
     `arm_move_is_safe` takes the motion possible between two midpoints off a distance that may not
     shrink; from within an overlap nothing passes but what does not move the overlapping segments.
-    Here a pair in overlap is looked at exactly instead. Seen from the segment, the obstacle's
-    centre c moves along a curve q(f), f from 0 to 1, and its distance from the segment is convex
-    in q. With g the rate at which that distance grows at f = 0, and Q a bound on |q''|,
+    Here a pair that fails so is looked at once more. Seen from the segment, the obstacle's centre
+    c moves along a curve q(f), f from 0 to 1, and its distance from the segment is convex in q.
+    With g the rate at which that distance grows at f = 0, and Q a bound on |q''|,
 
         d(f) >= d0 + f g - f^2 Q / 2,
 
-    so the pair is never nearer than it was where g >= Q / 2. For a heading that turns by w, the
-    segment's start p, T the way p may go and A the sum of L w^2 over the segments before it,
-    Q = w^2 (|c - p| + T) + 2 |w| T + A. All other pairs pass as they do there.
+    which is least at one of the ends: the pair keeps its distance all along where
+    d0 + g - Q / 2 >= min(R + clearance, d0). For a heading that turns by w, the segment's start p,
+    T the way p may go and A the sum of L w^2 over the segments before it,
+    Q = w^2 (|c - p| + T) + 2 |w| T + A.
 
     Args:
         count: number of segments, N.
@@ -294,11 +295,7 @@ def retreat_is_safe(
                 )
                 old = math.sqrt((c_x - h_x) * (c_x - h_x) + (c_y - h_y) * (c_y - h_y))
                 limit = min(clear, old) - rules.geometry_tolerance
-                if distance - between >= limit:
-                    continue
-                if old > clear:
-                    return False
-                if old <= rules.geometry_tolerance:
+                if distance - between >= limit or old <= rules.geometry_tolerance:
                     continue
                 away_x = c_x - link["x"]
                 away_y = c_y - link["y"]
@@ -307,7 +304,7 @@ def retreat_is_safe(
                 gain /= old
                 span = math.sqrt(away_x * away_x + away_y * away_y) + before
                 bound = turned * turned * span + 2.0 * abs(turned) * before + bending
-                if gain - 0.5 * bound >= -0.5 * rules.geometry_tolerance:
+                if old + gain - 0.5 * bound >= limit + 0.5 * rules.geometry_tolerance:
                     continue
                 # The base stays where it is: what lies behind it comes no nearer.
                 behind = i == 0 and abs(turned) < 0.5 * math.pi
@@ -420,11 +417,11 @@ def payload_retreat_is_safe(
         d_x = old_x - obstacles[k, 0]
         d_y = old_y - obstacles[k, 1]
         before = math.sqrt(d_x * d_x + d_y * d_y)
-        if rules.geometry_tolerance < before <= clear:
-            gain = (d_x * v_x + d_y * v_y) / before
-            if gain - 0.5 * bending >= -0.5 * rules.geometry_tolerance:
-                continue
-        elif before <= rules.geometry_tolerance:
+        if before <= rules.geometry_tolerance:
+            continue
+        gain = (d_x * v_x + d_y * v_y) / before
+        limit = min(clear, before) - 0.5 * rules.geometry_tolerance
+        if before + gain - 0.5 * bending >= limit:
             continue
         for sample in range(samples):
             share = (sample + 0.5) / samples
