@@ -53,9 +53,10 @@ def arm(running) -> Stage:
     up = 0.15 + 1e-6 * next(TESTS)
     running.send(1, 0.05, up)
     running.wait_for_target(0.05, up)
+    since = running.states.count
     probe.trigger("arm_1/release")
     probe.trigger("reach_controller/reset")
-    running.wait_for_state("Idle")
+    running.wait_for_state("Idle", since=since)
     running.process.mark()
     return running
 
