@@ -142,5 +142,6 @@ class Plots:
             axes=({"size": 28}, {"size": 42}),
             legend={"show": False},
             height=150,
+            padding=(10, 12, 0, 0),
         )
         self._plots[title] = (plot, names)

@@ -24,6 +24,9 @@ PANEL_PERIOD = 0.25
 FIELD_OF_VIEW = math.radians(30.0)
 """Narrow, so that what is high does not lean outwards."""
 
+SETTLING = 3.0
+"""How long after it came a page may still change its size and have the scene fitted, s."""
+
 MARGIN = 1.12
 """How much more than the arms' reach is in sight."""
 
@@ -43,11 +46,12 @@ class Window:
         self._snapshot = Snapshot()
         self._panel_time = -math.inf
         self._reach: tuple[float, float, float] | None = None
+        self._newcomers: dict[int, tuple[float, tuple[int, int] | None]] = {}
         scene = server.scene
         scene.set_up_direction("+z")
         scene.configure_default_lights(True, cast_shadow=False)
         scene.configure_environment_map(None)
-        scene.add_light_ambient("/light", intensity=1.1)
+        scene.add_light_ambient("/light", intensity=0.55)
         scene.world_axes.visible = False
         self._grid = scene.add_grid("/ground", 2.0, 2.0, visible=False)
         self._arms = ArmsDrawing(scene, self._send)
@@ -108,6 +112,7 @@ class Window:
         self._frame(snapshot)
         if not self.watched:
             return
+        self._aim_newcomers(now)
         panel = self._panel
         with self._server.atomic():
             self._arms.show(snapshot.arms, panel.labels)
@@ -140,7 +145,7 @@ class Window:
         camera.near = 0.02 * radius
         camera.far = 200.0 * radius
         camera.look_at = (x, y, 0.0)
-        camera.position = _eye(reach)
+        camera.position = _eye(reach, 1.0)
         for client in self._server.get_clients().values():
             self._aim(client.camera)
         self._grid.remove()
@@ -161,15 +166,30 @@ class Window:
             fade_distance=40.0 * radius,
         )
 
+    def _aim_newcomers(self, now: float) -> None:
+        """Fit the scene into every new page; its size is known when its panels have docked."""
+        clients = self._server.get_clients()
+        for number in [number for number in self._newcomers if number not in clients]:
+            del self._newcomers[number]
+        for number, client in clients.items():
+            since, fitted = self._newcomers.setdefault(number, (now, None))
+            size = (client.camera.image_width, client.camera.image_height)
+            # Later on it is where whoever looks has put it.
+            if size != fitted and self._reach is not None and now - since < SETTLING:
+                self._newcomers[number] = (since, size)
+                self._aim(client.camera)
+
     def _aim(self, camera: CameraHandle) -> None:
         if self._reach is None:
             return
         x, y, _ = self._reach
+        aspect = camera.image_width / max(1, camera.image_height)
         with camera.client.atomic():
             camera.fov = FIELD_OF_VIEW
             camera.up_direction = (0.0, 0.0, 1.0)
+            camera.position = np.array(_eye(self._reach, aspect))
+            # After that: with the position what it looks at is moved along.
             camera.look_at = (x, y, 0.0)
-            camera.position = np.array(_eye(self._reach))
 
     def _look_from_above(self, event: GuiEvent) -> None:
         client: ClientHandle | None = event.client
@@ -212,8 +232,14 @@ def _reach(snapshot: Snapshot) -> tuple[float, float, float] | None:
     return round(x, 4), round(y, 4), round(float((high - low).max()) / 2.0, 4)
 
 
-def _eye(reach: tuple[float, float, float]) -> tuple[float, float, float]:
-    """Give where the camera sees all of it from above, y up in the picture."""
+def _eye(reach: tuple[float, float, float], aspect: float) -> tuple[float, float, float]:
+    """Give where the camera sees all of it from above, y up in the picture.
+
+    Args:
+        reach: centre and radius of what is to be seen, (x, y, r), m.
+        aspect: width of the picture over its height.
+    """
     x, y, radius = reach
-    distance = MARGIN * radius / math.tan(FIELD_OF_VIEW / 2.0)
+    fitting = min(1.0, max(0.2, aspect))
+    distance = MARGIN * radius / (math.tan(FIELD_OF_VIEW / 2.0) * fitting)
     return x, y - 1e-3 * distance, distance

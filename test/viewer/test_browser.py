@@ -14,7 +14,7 @@ from octo_reach.ros.quality_of_service import LATCHED
 
 WIDTH, HEIGHT = 1280, 800
 MARGIN = 1.12
-"""How much more than the arms' reach is in sight, from the middle to the upper edge."""
+"""How much more than the arms' reach is in sight, from the middle to the nearest edge."""
 
 TARGET = (0.09, 0.12)
 FOOD_PLACE = (-0.15, -0.1)
@@ -39,6 +39,18 @@ def page(stage, browser):
     page.wait_for_text("steps a second")
     page.wait_for_text("Reach")
     page.wait_for(lambda: page.canvas()[3] == HEIGHT, "the scene to have its size")
+    # The camera comes to rest above the arms: then a click lands where it should.
+    place = (0.05, 0.2)
+
+    def click_lands() -> bool:
+        page.click(*pixel(page, place))
+        stage.probe.spin_for(0.1)
+        return near(stage.report().target, place)
+
+    stage.wait_for_target(*TARGET)
+    page.wait_for(click_lands, "a click to land where it should")
+    stage.send(1, *TARGET)
+    stage.wait_for_target(*TARGET)
     yield page
     page.close()
 
@@ -46,7 +58,7 @@ def page(stage, browser):
 def pixel(page, place):
     """Give where a place of the plane is on the page, pixels."""
     left, top, width, height = page.canvas()
-    scale = height / 2.0 / (MARGIN * REACH)
+    scale = min(width, height) / 2.0 / (MARGIN * REACH)
     return left + width / 2.0 + scale * place[0], top + height / 2.0 - scale * place[1]
 
 
