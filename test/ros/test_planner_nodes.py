@@ -215,3 +215,72 @@ def test_a_planner_node_that_is_not_installed_whole_says_what_is_missing():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
     assert "is not installed here" in done.stderr
+
+
+# Planners in trouble
+
+TROUBLED = """
+import pathlib, sys, time
+import octo_reach.planners as planners
+from octo_reach.nodes import planner_preparation, reach_controller
+
+class Broken(planners.Planner):
+    name = "fabrik"
+    def propose(self, arm, target, obstacles, dt):
+        raise ArithmeticError("no pose at all")
+
+planners._MAKERS["fabrik"] = Broken
+
+def prepare(name, report):
+    if name == "guided":
+        report("compiling guided")
+        while not pathlib.Path("compiled").exists():
+            time.sleep(0.01)
+
+planner_preparation.PlannerPreparation.__init__.__defaults__ = (prepare,)
+sys.exit(reach_controller.main())
+"""
+
+
+@pytest.fixture
+def troubled(stage):
+    """A stage with a controller of arms 1 and 2 in which fabrik fails and guided has to wait."""
+    scene = stage.write_scene((1, 2), target=TARGETS[0])
+    namespace = f"__ns:={stage.start.namespace}"
+    command = [sys.executable, "-c", TROUBLED, "--ros-args", "-r", namespace]
+    stage.process = NodeProcess(CONTROLLER, [*command, "-p", f"scene:={scene}"], stage.folder)
+    stage.process.wait_for_line("ready: ")
+    yield stage
+    stop(stage.process)
+
+
+def test_a_planner_that_fails_holds_its_arm_alone_and_is_told_of_once(troubled):
+    name = "arms__arm_1__planner"
+    assert troubled.probe.set_parameters(CONTROLLER, **{name: "fabrik"})[0].successful
+    report = troubled.wait_for_report(lambda report: report.planner == "fabrik", "has fabrik")
+    troubled.send(1, *TARGETS[1])
+    report = troubled.wait_for_report(lambda report: report.planner_note, "says so")
+    assert report.planner_note == "failed: ArithmeticError: no pose at all"
+    still = angles_of(troubled.fresh_joint_states(), 1)
+    troubled.wait_for_state("Reached", 2)
+    assert angles_of(troubled.fresh_joint_states(), 1) == still
+    values = troubled.wait_for_diagnostics(
+        lambda values: int(values["planner failures"]) > 1, "failures are counted"
+    )
+    assert int(values["missed steps"]) < int(values["steps"])
+    said = troubled.process.matching("planner fabrik of arm 1 failed, the arm holds")
+    assert 1 <= len(said) <= 2  # for each of its two targets
+    assert troubled.probe.set_parameters(CONTROLLER, **{name: "neighbour"})[0].successful
+    troubled.wait_for_state("Reached", 1)
+
+
+def test_while_a_planner_is_compiled_the_arm_goes_on_with_the_one_it_has(troubled):
+    troubled.joint_states.wait_for()
+    assert troubled.probe.set_parameters(CONTROLLER, planner="guided")[0].successful
+    troubled.probe.wait_for_line(troubled.process, "compiling guided")
+    troubled.send(1, *TARGETS[1])
+    troubled.wait_for_target(*TARGETS[1])
+    assert troubled.wait_for_state("Reached").planner == "neighbour"
+    (troubled.folder / "compiled").touch()
+    for number in (1, 2):
+        troubled.wait_for_report(lambda report: report.planner == "guided", "has it", number)
