@@ -10,6 +10,8 @@ from octo_reach.model.geometry import Floats
 from octo_reach.model.octopus import Arm
 from octo_reach.model.reach import Planner
 
+FAILED = "Failed"
+"""State of an arm whose planner failed when it was last asked."""
 LONGEST_REASON = 160
 
 
@@ -24,7 +26,7 @@ class ContainedPlanner(Planner):
         failures: how often it has failed.
         name: name of the planner.
         note: what the planner has to say, or how it failed.
-        state: as the planner's.
+        state: as the planner's, or that it failed.
         gated: as the planner's.
         follows_neighbours: as the planner's.
     """
@@ -80,7 +82,7 @@ class ContainedPlanner(Planner):
         if len(reason) > LONGEST_REASON:
             reason = reason[: LONGEST_REASON - 3] + "..."
         self.note = f"failed: {reason}"
-        self.state = ""
+        self.state = FAILED
         if self._said is not type(error):
             self._said = type(error)
             self._say(f"{who} failed, the arm holds: {reason}")

@@ -30,6 +30,7 @@ STATE_COLOURS: dict[str, Colour] = {
     "Reached": (0.20, 0.45, 0.90),
     "Beyond reach": (0.75, 0.25, 0.65),
     "No way": (0.55, 0.10, 0.45),
+    "Failed": (0.95, 0.10, 0.55),
     "Reaching": (0.30, 0.60, 0.90),
 }
 """Colours of the strip of an arm by its state."""

@@ -13,7 +13,7 @@ from octo_reach.ros.frames import arm_name, parse_arm_name
 
 HARDWARE = "octo_reach"
 
-WARNING_STATES = frozenset({"Blocked", "Beyond reach", "No way"})
+WARNING_STATES = frozenset({"Blocked", "Beyond reach", "No way", "Failed"})
 """States in which an arm cannot do what it was told."""
 
 _KEYS = (

@@ -261,6 +261,7 @@ def test_a_planner_that_fails_holds_its_arm_alone_and_is_told_of_once(troubled):
     troubled.send(1, *TARGETS[1])
     report = troubled.wait_for_report(lambda report: report.planner_note, "says so")
     assert report.planner_note == "failed: ArithmeticError: no pose at all"
+    assert (report.state, report.warns) == ("Failed", True)
     still = angles_of(troubled.fresh_joint_states(), 1)
     troubled.wait_for_state("Reached", 2)
     assert angles_of(troubled.fresh_joint_states(), 1) == still

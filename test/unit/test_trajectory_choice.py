@@ -90,6 +90,7 @@ def test_a_planner_that_fails_holds_its_arm_only_and_the_step_is_a_whole_one(fai
     assert np.abs(octopus.arm(2).angles - other).max() > 0.01
     assert octopus.ticks == 10
     assert octopus.arm(1).planner_note.startswith("failed: ")
+    assert octopus.arm(1).state == "Failed"
     assert chosen.failures == planner.asked == 10
     (line,) = said
     assert line.startswith("planner failing of arm 1 failed, the arm holds: ")
@@ -98,6 +99,7 @@ def test_a_planner_that_fails_holds_its_arm_only_and_the_step_is_a_whole_one(fai
     run(octopus, chosen, 10)
     assert octopus.arm(1).angles[0] > before[0]
     assert octopus.arm(1).planner_note == ""
+    assert octopus.arm(1).state == "Reaching"
     assert chosen.failures == 10
 
 
