@@ -312,14 +312,14 @@ def wilson_interval(successes: int, trials: int) -> Interval | None:
 def median_interval(values: Sequence[float]) -> Interval | None:
     """Give a median and its 95 % interval, by the percentiles of 2000 resampled medians.
 
-    The same values give the same interval.
+    The same values, in whatever order, give the same interval.
 
     Args:
         values: any number of them; None is given where there are none.
     """
     if not values:
         return None
-    sample = np.array(values)
+    sample = np.sort(np.array(values, dtype=np.float64))
     drawn = np.random.default_rng(len(sample)).integers(len(sample), size=(RESAMPLES, len(sample)))
     medians = np.median(sample[drawn], axis=1)
     edge = 50.0 * (1.0 - CONFIDENCE)

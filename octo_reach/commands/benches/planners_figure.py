@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from octo_reach.batch import Row
 from octo_reach.batch.comparison import (
@@ -23,7 +25,7 @@ from octo_reach.pictures import palette
 from octo_reach.pictures.drawing import drawing_style
 
 DOTS_PER_INCH = 200.0
-WIDTH, HEIGHT = 9.0, 6.4
+WIDTH, HEIGHT = 9.0, 6.2
 """Size of the page, inches."""
 SOONEST = 0.05
 """Start of the time axis, s."""
@@ -48,27 +50,26 @@ def save_figure(rows: list[Row], summaries: list[PlannerSummary], path: Path) ->
             2,
             4,
             height_ratios=(1.35, 1.0),
-            left=0.155,
-            right=0.965,
-            top=0.93,
-            bottom=0.105,
-            hspace=0.52,
-            wspace=0.14,
+            left=0.18,
+            right=0.975,
+            top=0.95,
+            bottom=0.09,
+            hspace=0.46,
+            wspace=0.16,
         )
         _draw_reached(figure.add_subplot(grid[0, :]), rows, summaries)
         shared = reached_by_all(rows)
         names = [summary.planner for summary in summaries]
-        for place, (label, figure_of) in enumerate(FIGURES):
+        for place, (label, figure_of, only_shared) in enumerate(FIGURES):
             axes = figure.add_subplot(grid[1, place])
-            _draw_rows(axes, shared, names, figure_of)
+            _draw_rows(axes, shared if only_shared else rows, names, figure_of)
             axes.set_xlabel(label)
             if place == 0:
                 axes.set_yticks(range(len(names)), names)
-                axes.set_title(
-                    f"Of the {len(shared) // max(len(names), 1)} targets that all of them reached",
-                    loc="left",
-                    fontsize=10.0,
-                )
+                count = len(shared) // max(len(names), 1)
+                _title(axes, f"on the {count} targets that all of them reached")
+            elif only_shared != FIGURES[place - 1][2]:
+                _title(axes, "on all targets")
         # Without the date the same comparison is the same file.
         dates: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
         metadata = dates.get(path.suffix.lower(), {})
@@ -151,12 +152,17 @@ def _update(row: ComparedRow) -> float | None:
     return row.update_us
 
 
-FIGURES: tuple[tuple[str, Callable[[ComparedRow], float | None]], ...] = (
-    ("tip path / straight distance", _path),
-    ("joint travel [rad]", _travel),
-    ("smallest gap [mm]", _gap),
-    ("time of an update [µs]", _update),
+def _title(axes: Axes, text: str) -> None:
+    axes.set_title(text, loc="left", fontsize=9.5, color=palette.INK)
+
+
+FIGURES: tuple[tuple[str, Callable[[ComparedRow], float | None], bool], ...] = (
+    ("tip path / straight distance", _path, True),
+    ("joint travel [rad]", _travel, True),
+    ("smallest gap [mm]", _gap, False),
+    ("time of an update [µs]", _update, False),
 )
+"""What the small panels show, and whether only for targets that all planners reached."""
 
 
 def _draw_rows(
@@ -190,8 +196,11 @@ def _draw_rows(
             markeredgecolor=palette.PAPER,
         )
     axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    decades = math.log10(high / low)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if decades > 1.6 else (1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter(_plain_number)
-    axes.xaxis.set_minor_formatter(lambda value, position: "")
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_yticks(range(len(names)), [])
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0.0)
