@@ -9,10 +9,12 @@ import numpy as np
 from octo_reach.model.geometry import Floats, wrap
 from octo_reach.model.octopus import Arm
 from octo_reach.model.reach import Planner
-from octo_reach.planners.guided.aims import sensible_aim
+from octo_reach.model.scene import ObjectKind
+from octo_reach.planners.guided.aims import Aim, sensible_aim
 from octo_reach.planners.guided.beginnings import Draws
 from octo_reach.planners.guided.body import Body, body_of, place_effector
 from octo_reach.planners.guided.clearance import room_of
+from octo_reach.planners.guided.first_run import compile_guided_kernels
 from octo_reach.planners.guided.playback import Playback
 from octo_reach.planners.guided.retreat import Retreat
 from octo_reach.planners.guided.search import SHARE_FOR_BETTER, Search
@@ -76,13 +78,16 @@ class GuidedPlanner(Planner):
         self.note = ""
         self.state = ""
         self._body: Body | None = None
-        self._aim: tuple[float, float] | None = None
+        self._effector: Body
+        self._past = 0.0
+        self._looked = False
+        self._target: tuple[float, float] | None = None
+        self._aim: Aim | None = None
         self._obstacles: Floats = np.empty((0, 3))
         self._search: Search | None = None
         self._playback: Playback | None = None
         self._expected: Floats | None = None
         self._resting = False
-        self._blocked = False
         self._scene_is_new = True
         self._scene_is_known = False
         self._waited = PATIENCE
@@ -94,23 +99,25 @@ class GuidedPlanner(Planner):
 
     def propose(self, arm: Arm, target: Floats, obstacles: Floats, dt: float) -> Floats | None:
         """Propose the next step along the plan; None while there is none, or no need of one."""
+        # At the first update of all, which whoever cannot wait later has made early.
+        compile_guided_kernels()
         self.worked = 0
         self._waited += dt
         self._quiet += dt
         self._dt = dt
         angles = np.array(arm.angles)
         x, y = (target if arm.grip is None else arm.destination).tolist()
-        if self._body is None or self._aim != (x, y) or self._body.segments != len(angles):
+        if self._body is None or self._target != (x, y) or self._body.segments != len(angles):
             self._begin()
-            self._body = body_of(arm)
-            self._aim = (x, y)
+            self._body = self._effector = body_of(arm)
+            self._target = (x, y)
             self._rules = arm.rules.for_kernels()
         if not self._scene_is_known or not np.array_equal(self._obstacles, obstacles):
             self._take_scene(np.array(obstacles))
         if self._expected is not None and not self._stands_at(self._expected, angles):
             self._search = self._playback = self._retreat = None
             self._resting = False
-        if self._resting:
+        if self._resting and not self._reach_on(arm, self._body):
             return None
         turn = float(arm.parameters.turning_speed) * dt
         proposed = self._move(self._body, angles, turn)
@@ -146,10 +153,8 @@ class GuidedPlanner(Planner):
             self._search = None
         if self._search is None:
             room = room_of(angles, body, self._obstacles)
-            aim, self._blocked = sensible_aim(
-                self._target, body, self._obstacles, BESIDE * body.unit
-            )
-            there = self._is_at(aim, body, angles)
+            self._aim = self._sensible_aim(self._effector)
+            there = self._is_there(self._aim, self._effector, angles)
             if self._retreat is None and not self._cornered:
                 narrow = 0.0 if there else NARROW * body.unit
                 if room < narrow:
@@ -169,9 +174,9 @@ class GuidedPlanner(Planner):
             if self.state and self._waited < PATIENCE:
                 return None
             self._search = Search(
-                body,
+                self._effector,
                 angles,
-                aim,
+                self._aim.place,
                 self._tolerance(body),
                 self._obstacles,
                 room,
@@ -181,14 +186,14 @@ class GuidedPlanner(Planner):
             )
         return self._search_on(self._search, body, angles, turn)
 
-    @property
-    def _target(self) -> tuple[float, float]:
-        assert self._aim is not None
-        return self._aim
+    def _sensible_aim(self, body: Body) -> Aim:
+        assert self._target is not None
+        margin = BESIDE * body.unit
+        return sensible_aim(self._target, self._tolerance(body), body, self._obstacles, margin)
 
-    def _is_at(self, aim: tuple[float, float], body: Body, angles: Floats) -> bool:
+    def _is_there(self, aim: Aim, body: Body, angles: Floats) -> bool:
         x, y = place_effector(angles, body)
-        return math.hypot(x - aim[0], y - aim[1]) <= self._tolerance(body)
+        return math.hypot(x - aim.place[0], y - aim.place[1]) <= self._tolerance(body)
 
     def _tolerance(self, body: Body) -> float:
         rules = self._rules
@@ -230,8 +235,45 @@ class GuidedPlanner(Planner):
 
     def _rest(self) -> None:
         self._resting = True
-        self.state = "Blocked" if self._blocked else ""
-        self.note = "an obstacle lies on the target: waiting beside it" if self._blocked else ""
+        self._looked = False
+        self.state = self.note = ""
+        if self._aim is not None and self._aim.beyond:
+            self.state = "Beyond reach"
+            self.note = "the target is out of reach: stretched towards it"
+        elif self._aim is not None and self._aim.blocked:
+            self.state = "Blocked"
+            self.note = "an obstacle lies on the target: waiting beside it"
+
+    def _reach_on(self, arm: Arm, body: Body) -> bool:
+        """Reach on past the target where only the last segment has come upon food.
+
+        Two segments in a row have to touch it for a grasp, and a small one ends short of the joint
+        between them where the tip is at its middle.
+
+        Returns:
+            Whether the arm is to go on.
+        """
+        if self._looked or self.state or body.holder:
+            return False
+        self._looked = True
+        if self._past >= 1.0:
+            # It was in vain, as with food that another arm holds: back to the target.
+            vain = self._effector is not body
+            self._effector = body
+            self._resting = not vain
+            return vain
+        touches = arm.contacts()
+        segments = touches.segments[touches.kinds == int(ObjectKind.FOOD)].tolist()
+        if segments != [body.segments]:
+            return False
+        self._past += 0.5
+        along = -self._past * body.length
+        # What is to arrive is now a place on the last segment, as if something were held there.
+        self._effector = body._replace(
+            holder=body.segments, along=along, across=0.0, payload=body.clearance
+        )
+        self._resting = False
+        return True
 
     def _give_up(self, why: str) -> None:
         self._resting = True

@@ -37,8 +37,8 @@ ROUNDS = (
 work of the two trees; each round goes through all margins, but a later one not the widest."""
 MOST_BEGINNINGS = 96
 """Beginnings that are tried at the most for a goal pose that is nearer."""
-TREE_GOALS = 12
-"""Goal poses, the nearest, that are roots of the tree."""
+TREE_JOINTS = 240
+"""Joints of all the goal poses, the nearest, that are roots of the tree."""
 TREES = 5
 """How often the trees are grown, at most, for the best of their paths."""
 VAIN_AT_FIRST = 12
@@ -176,11 +176,12 @@ class Search:
 
         The arm drawn in step by step is in the trees from the beginning.
         """
+        roots = max(3, TREE_JOINTS // self._body.segments)
         up = []
         down = []
         for side in (self._body.bend, -self._body.bend):
             up.append((yield from climb(room, self.start, group, side)))
-            for goal in goals[:TREE_GOALS]:
+            for goal in goals[:roots]:
                 down.append((yield from climb(room, goal, group, side)))
         best: list[Floats] | None = None
         begun = self.slices
