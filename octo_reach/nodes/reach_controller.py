@@ -9,9 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from builtin_interfaces.msg import Time
@@ -30,9 +28,9 @@ from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
 from octo_reach.installation import share_path
-from octo_reach.model.geometry import Floats
 from octo_reach.model.octopus import Octopus, compile_kernels
 from octo_reach.model.rules import ReachRules
+from octo_reach.nodes.inbox import Inbox
 from octo_reach.nodes.planner_preparation import SHORT_WAIT, PlannerPreparation
 from octo_reach.nodes.signal_flag import SignalFlag
 from octo_reach.nodes.spinning import informed, run_node
@@ -52,7 +50,7 @@ from octo_reach.ros.frames import arm_name
 from octo_reach.ros.grasps import GraspMarkers
 from octo_reach.ros.joint_states import JointStateBuilder, proposal_from_joint_state
 from octo_reach.ros.markers import ArmMarkers
-from octo_reach.ros.objects import ObjectChange, objects_from_markers
+from octo_reach.ros.objects import objects_from_markers
 from octo_reach.ros.parameters import (
     ParameterTable,
     arm_settings,
@@ -92,54 +90,6 @@ STATES_PERIOD = 0.5
 REPORT_PERIOD = 1.0
 CLOCK_PATIENCE = 1.0
 """How long a clock may be silent at the start before the node says that it waits, s."""
-
-
-@dataclass
-class Arrivals:
-    """What arrived since the main thread looked.
-
-    Attributes:
-        assignments: where each arm is sent, (x, y), or what trajectory it is to follow.
-        proposals: the joint angles somebody proposes for each arm.
-        changes: what messages say about objects, and when they came.
-    """
-
-    assignments: dict[int, tuple[float, float] | TrajectoryRequest] = field(default_factory=dict)
-    proposals: dict[int, Floats] = field(default_factory=dict)
-    changes: deque[tuple[list[ObjectChange], float]] = field(default_factory=deque)
-
-
-class Inbox:
-    """Callbacks fill it, the main thread empties it.
-
-    Of an arm's assignments or proposals only the newest counts, so a flood of them costs one entry.
-    """
-
-    def __init__(self) -> None:
-        """Start empty."""
-        self._lock = threading.Lock()
-        self._arrivals = Arrivals()
-
-    def put_assignment(self, arm: int, assignment: tuple[float, float] | TrajectoryRequest) -> None:
-        """Note where an arm is sent, or what it is to follow."""
-        with self._lock:
-            self._arrivals.assignments[arm] = assignment
-
-    def put_proposal(self, arm: int, angles: Floats) -> None:
-        """Note the joint angles somebody proposes for an arm."""
-        with self._lock:
-            self._arrivals.proposals[arm] = angles
-
-    def put_changes(self, changes: list[ObjectChange], received: float) -> None:
-        """Note what a message says about objects."""
-        with self._lock:
-            self._arrivals.changes.append((changes, received))
-
-    def empty(self) -> Arrivals:
-        """Take out everything."""
-        with self._lock:
-            taken, self._arrivals = self._arrivals, Arrivals()
-        return taken
 
 
 class ReachController(Node):
