@@ -8,12 +8,13 @@ import math
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from octo_reach.commands import CommandError, require_extra
+from octo_reach.commands.middleware import require_ros
 from octo_reach.commands.progress import progress
 
 if TYPE_CHECKING:
@@ -22,9 +23,13 @@ if TYPE_CHECKING:
     from octo_reach.scenes import SceneDocument
     from octo_reach.scenes.trace import TraceWriter
 
+    Record = Callable[[Octopus], None]
+    """Takes the present moment of a run in metres into a recording."""
+
 STANDARD_OUTPUT = "-"
 PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
 ANIMATION_SUFFIXES = (".gif",)
+BAG_SUFFIXES = (".mcap",)
 PROGRESS_STEPS = 60
 """Steps between two advances of the progress bar: it must not slow the run down."""
 
@@ -83,6 +88,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         type=Path,
         help=f"draw the run as an animation ({', '.join(ANIMATION_SUFFIXES)}), in real time",
     )
+    parser.add_argument(
+        "--bag",
+        metavar="FILE",
+        type=Path,
+        help="write what ROS 2 nodes would have said of the run, in simulated time, as a recording"
+        f" for ros2 bag and Foxglove ({', '.join(BAG_SUFFIXES)})",
+    )
     parser.set_defaults(execute=execute)
 
 
@@ -102,9 +114,13 @@ def execute(arguments: argparse.Namespace) -> int:
         raise CommandError("--every and --keep choose the ticks of a trace: give --trace as well")
     ticks = _duration(arguments, document)
     recording = _recording(arguments)
-    with _trace_writer(arguments, ticks) as trace:
+    if arguments.bag is not None:
+        _check_output("--bag", arguments.bag, BAG_SUFFIXES)
+        require_ros("--bag")
+        require_extra("--bag", "record", ["mcap"])
+    with _trace_writer(arguments, ticks) as trace, _bag(arguments.bag, document) as bag:
         _compile()
-        outcome = _run(document, ticks, arguments.planner, trace, recording)
+        outcome = _run(document, ticks, arguments.planner, trace, recording, bag)
     to_trace = arguments.trace == STANDARD_OUTPUT
     if recording is not None:
         recording.finish()
@@ -200,6 +216,41 @@ def _trace_writer(arguments: argparse.Namespace, ticks: int) -> Iterator[TraceWr
         raise CommandError(f"--trace: {arguments.trace}: {error.strerror or error}") from None
 
 
+@contextlib.contextmanager
+def _bag(path: Path | None, document: SceneDocument) -> Iterator[Record | None]:
+    if path is None:
+        yield None
+        return
+    from octo_reach.recordings.mcap_file import McapFile
+    from octo_reach.recordings.run_recording import RunRecording
+
+    def unwritable(error: OSError) -> CommandError:
+        return CommandError(f"--bag: {path}: {error.strerror or error}")
+
+    try:
+        file = McapFile(path)
+    except OSError as error:
+        raise unwritable(error) from None
+    resets = {event.tick for event in document.events if event.action == "reset"}
+    recording = RunRecording(file, resets)
+
+    def record(octopus: Octopus) -> None:
+        try:
+            recording.record(octopus)
+        except OSError as error:
+            raise unwritable(error) from None
+
+    with contextlib.ExitStack() as stack:
+        # However the run ends, what there is of it can be read.
+        stack.push(file)
+        yield record
+        stack.pop_all()
+    try:
+        file.close()
+    except OSError as error:
+        raise unwritable(error) from None
+
+
 # ---------------------------------------------------------------- the run
 
 
@@ -215,13 +266,20 @@ def _run(
     planner: str,
     trace: TraceWriter | None,
     recording: Recording | None,
+    bag: Record | None,
 ) -> _Outcome:
+    from octo_reach.scenes import to_metres
     from octo_reach.scenes.running import run_scene
 
     started = time.perf_counter()
     octopus: Octopus | None = None
+    in_metres = document if bag is None else to_metres(document)
+    # Messages are in metres: of a scene in pixels a second run goes along, as its nodes would.
+    twins = None if in_metres is document else run_scene(in_metres, ticks, planner)
     with progress("simulating", ticks) as advance:
         for octopus in run_scene(document, ticks, planner):
+            if bag is not None:
+                bag(octopus if twins is None else next(twins))
             if trace is not None:
                 trace.write(octopus)
             if recording is not None:

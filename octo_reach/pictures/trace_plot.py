@@ -294,7 +294,7 @@ class _Page:
         bar = figure.colorbar(
             ScalarMappable(self._bends, BEND_COLOURS), cax=axes, orientation="horizontal"
         )
-        bar.outline.set_visible(False)  # type: ignore[operator]
+        bar.outline.set_visible(False)
         bar.set_ticks([self._bends.vmin or 0.0, 0.0, self._bends.vmax or 0.0])
         axes.xaxis.set_major_formatter(FuncFormatter(_degrees))
         axes.tick_params(length=2.5, labelsize=SMALL)

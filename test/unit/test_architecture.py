@@ -1,6 +1,6 @@
 """The arrows between the folders of the package: imports run down only.
 
-    cli -> commands -> nodes
+    cli -> commands -> nodes -> recordings
         -> {planners, ros, scenes, pictures, viewer, benchmarks, batch} -> model
 
 An import inside a function is an import all the same.
@@ -27,6 +27,7 @@ ALLOWED = {
     "planners": {"model"},
     "plants": {"model"},
     "ros": {"model"},
+    "recordings": {"model", "ros"},
     "viewer": {"model"},
     "scenes": {"installation", "model", "planners"},
     "batch": {"model", "planners", "scenes"},
@@ -39,6 +40,7 @@ ALLOWED = {
         "pictures",
         "planners",
         "plants",
+        "recordings",
         "ros",
         "scenes",
         "viewer",

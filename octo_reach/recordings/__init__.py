@@ -1,0 +1,1 @@
+"""Recordings of messages as MCAP files (the `record` extra: mcap)."""
