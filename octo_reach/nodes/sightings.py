@@ -30,6 +30,7 @@ from octo_reach.ros.frames import position_in_world
 from octo_reach.ros.joint_states import JointStateReader
 from octo_reach.ros.objects import ADD, DELETE_ALL, ObjectChange, objects_from_markers
 from octo_reach.ros.states import ArmReport, arm_reports
+from octo_reach.ros.validation import RejectedInput
 from octo_reach.viewer.snapshot import SeenArm, SeenObject, SeenThoughts, Snapshot, Touch
 
 SILENCE = 2.5
@@ -57,14 +58,21 @@ class _Pose(NamedTuple):
 class Sightings:
     """Takes messages, gives snapshots."""
 
-    def __init__(self, controller: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        controller: str,
+        reject: Callable[[RejectedInput], object],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         """Know nothing yet.
 
         Args:
             controller: full name of the controller, as its diagnostics call it.
+            reject: told of every message that cannot be used; what was known before stays.
             clock: seconds of a steady clock.
         """
         self._controller = controller
+        self._reject = reject
         self._clock = clock
         self._lock = threading.Lock()
         self._steps = RateMeter()
@@ -109,23 +117,23 @@ class Sightings:
             self._reports.update(reports)
 
     def hear_description(self, message: String) -> None:
-        """Take the robot model.
-
-        Raises:
-            ValueError: it cannot be read; the one before stays.
-        """
-        placements = {arm.number: arm for arm in arms_from_description(message.data)}
-        radii = arm_radii(message.data)
+        """Take the robot model."""
+        try:
+            placements = {arm.number: arm for arm in arms_from_description(message.data)}
+            radii = arm_radii(message.data)
+        except ValueError as failure:
+            self._reject(_unreadable("robot_description", "bad description", failure))
+            return
         with self._lock:
             self._placements, self._radii = placements, radii
 
     def hear_objects(self, message: MarkerArray) -> None:
-        """Take a report about the objects.
-
-        Raises:
-            RejectedInput: it breaks a rule; nothing of it counts.
-        """
-        changes = objects_from_markers("objects", message)
+        """Take a report about the objects."""
+        try:
+            changes = objects_from_markers("objects", message)
+        except RejectedInput as rejection:
+            self._reject(rejection)
+            return
         now = self._clock()
         with self._lock:
             self._objects_heard = now
@@ -174,9 +182,6 @@ class Sightings:
 
         Args:
             thoughts: whether requests, waypoints and clearances are wanted.
-
-        Raises:
-            ValueError: the newest message on a topic cannot be read; it is not looked at again.
         """
         now = self._clock()
         with self._lock:
@@ -225,17 +230,30 @@ class Sightings:
     ) -> None:
         """Read the newest message of each topic that has one."""
         if "joint_states" in raw:
-            angles = self._reader.read(deserialize_message(raw["joint_states"], JointState))
-            self._poses = {
-                number: _Pose(*forward_kinematics(arm.base, arm.parameters.segment_length, bends))
-                for number, bends in angles.items()
-                if (arm := placements.get(number)) is not None
-                and arm.parameters.segment_count == len(bends)
-            }
+            try:
+                angles = self._reader.read(deserialize_message(raw["joint_states"], JointState))
+            except RejectedInput as rejection:
+                self._reject(rejection)
+            else:
+                self._place(angles, placements)
         if "contacts" in raw:
-            self._contacts = contacts_from_cloud(deserialize_message(raw["contacts"], PointCloud2))
+            try:
+                self._contacts = contacts_from_cloud(
+                    deserialize_message(raw["contacts"], PointCloud2)
+                )
+            except ValueError as failure:
+                self._reject(_unreadable("contacts", "bad type", failure))
         if thoughts and "markers" in raw:
             self._thoughts = _thoughts(deserialize_message(raw["markers"], MarkerArray))
+
+    def _place(self, angles: Mapping[int, Floats], placements: Mapping[int, ArmPlacement]) -> None:
+        """Bend the arms that are described as they were heard to be."""
+        self._poses = {
+            number: _Pose(*forward_kinematics(arm.base, arm.parameters.segment_length, bends))
+            for number, bends in angles.items()
+            if (arm := placements.get(number)) is not None
+            and arm.parameters.segment_count == len(bends)
+        }
 
     def _seen_objects(self, objects: list[ObjectChange]) -> tuple[SeenObject, ...]:
         seen = []
@@ -260,6 +278,10 @@ class Sightings:
                 )
             )
         return tuple(seen)
+
+
+def _unreadable(topic: str, cause: str, failure: ValueError) -> RejectedInput:
+    return RejectedInput(topic, cause, "another", str(failure))
 
 
 def _seen_arm(

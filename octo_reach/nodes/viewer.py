@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -51,7 +50,7 @@ from octo_reach.ros.quality_of_service import (
     DuplicateFilter,
 )
 from octo_reach.ros.targets import target_message
-from octo_reach.ros.validation import RejectedInput, RejectionLog
+from octo_reach.ros.validation import RejectionLog
 from octo_reach.viewer.address import HOST, PORT
 from octo_reach.viewer.orders import (
     Act,
@@ -117,8 +116,8 @@ class Viewer(Node):
         self._table.declare(SETTINGS)
         self._table.warn_unknown()
         prefix = self.get_namespace().rstrip("/")
-        self._sightings = Sightings(f"{prefix}/{CONTROLLER}")
         self._rejections = RejectionLog(self.get_logger().warning)
+        self._sightings = Sightings(f"{prefix}/{CONTROLLER}", self._rejections.reject)
         self._number = 0
         self._targets: dict[int, Publisher] = {}
         self._callers: dict[str, Any] = {}
@@ -140,9 +139,7 @@ class Viewer(Node):
         self.create_subscription(
             DiagnosticArray, "/diagnostics", sightings.hear_diagnostics, STREAM
         )
-        self.create_subscription(
-            String, "robot_description", self._taker(sightings.hear_description), LATCHED
-        )
+        self.create_subscription(String, "robot_description", sightings.hear_description, LATCHED)
         self._duplicates = DuplicateFilter()
         self._volatile_objects: Any = None
         self.create_subscription(
@@ -153,21 +150,6 @@ class Viewer(Node):
             event_callbacks=SubscriptionEventCallbacks(incompatible_qos=self._hear_volatile),
         )
 
-    def _taker(self, take: Callable[[Any], None]) -> Callable[[Any], None]:
-        """Make the callback that says what is rejected."""
-
-        def take_or_reject(message: Any) -> None:
-            try:
-                take(message)
-            except RejectedInput as rejection:
-                self._rejections.reject(rejection)
-            except ValueError as failure:
-                self._rejections.reject(
-                    RejectedInput("robot_description", "bad description", "one", str(failure))
-                )
-
-        return take_or_reject
-
     def _hear_volatile(self, event: Any) -> None:
         """Listen to a publisher that keeps nothing for late joiners, as well."""
         if self._volatile_objects is None:
@@ -177,7 +159,7 @@ class Viewer(Node):
 
     def _take_objects(self, message: MarkerArray, information: Any) -> None:
         if self._duplicates.is_new(information):
-            self._taker(self._sightings.hear_objects)(message)
+            self._sightings.hear_objects(message)
 
     # ------------------------------------------------------------- main loop
 
@@ -199,14 +181,7 @@ class Viewer(Node):
                 self._targets[number] = self.create_publisher(PointStamped, topic, INPUT)
         for order in self._window.take_orders():
             self._obey(order)
-        try:
-            snapshot = self._sightings.snapshot(self._window.wants_thoughts)
-        except RejectedInput as rejection:
-            self._rejections.reject(rejection)
-        except ValueError as failure:
-            self.get_logger().warning(str(failure), throttle_duration_sec=5.0)
-        else:
-            self._window.show(snapshot, now)
+        self._window.show(self._sightings.snapshot(self._window.wants_thoughts), now)
 
     def destroy_node(self) -> None:
         """Close the page and give everything back."""

@@ -9,7 +9,7 @@ from viser import SceneApi, SceneNodeDragEvent
 
 from octo_reach.viewer.pointing import Grip
 from octo_reach.viewer.shapes import disc, ring, tube_faces, tube_vertices
-from octo_reach.viewer.snapshot import Colour, Point, SeenArm
+from octo_reach.viewer.snapshot import BASE_SIZE, Colour, Point, SeenArm
 
 SIDES = 8
 """Corners of an arm's cross section: seen from above, more would not show."""
@@ -60,7 +60,8 @@ class ArmDrawing:
         x, y = arm.joints[0].tolist()
         scene.add_mesh_simple(
             f"{root}/base",
-            vertices * np.array([1.9 * thick, 1.9 * thick, 2.6 * thick], dtype=np.float32),
+            vertices
+            * np.array([BASE_SIZE * thick, BASE_SIZE * thick, 2.6 * thick], dtype=np.float32),
             faces,
             color=rgb(arm.colour),
             position=(x, y, 0.0),
@@ -127,7 +128,9 @@ class ArmDrawing:
         # Not a plain function: those may be called out of order.
         if event.phase == "start" and self._target is not None:
             self._grip = Grip(event.start_position, self._target)
-        place = self._grip and self._grip.drag(event.client.camera.position, event.end_position)
+        place = self._grip and self._grip.drag(
+            event.client.camera.position.tolist(), event.end_position
+        )
         if place:
             self._send(self._number, place)
         if event.phase == "end":

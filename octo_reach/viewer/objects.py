@@ -59,7 +59,9 @@ class ObjectDrawing:
         # Not a plain function: those may be called out of order.
         if event.phase == "start":
             self._grip = Grip(event.start_position, self._thing.position)
-        place = self._grip and self._grip.drag(event.client.camera.position, event.end_position)
+        place = self._grip and self._grip.drag(
+            event.client.camera.position.tolist(), event.end_position
+        )
         if place:
             self._move(self._thing, place)
         if event.phase == "end":

@@ -73,7 +73,9 @@ class Panel:
         )
         restart.on_click(lambda event: self._order(ResetAll()))
         with gui.add_folder("Arms"):
-            self._arm = gui.add_dropdown("Arm", (ALL_ARMS,), hint="The arms that orders are for")
+            self._arm = gui.add_dropdown(
+                "Arm", (ALL_ARMS,), hint="Whom orders are for; or click its base"
+            )
             self._planner = gui.add_dropdown("Planner", tuple(planners), hint="Moves the arm")
             self._planner.on_update(self._take_planner)
             self._acts = gui.add_button_group(
@@ -117,6 +119,11 @@ class Panel:
         """Numbers of the arms that orders are for."""
         name = self._arm.value
         return tuple(arm.number for arm in self._arms if name in (ALL_ARMS, arm.name))
+
+    def choose_arm(self, arm: SeenArm) -> None:
+        """Let orders be for an arm."""
+        if arm.name in self._arm.options:
+            self._arm.value = arm.name
 
     @property
     def sends(self) -> bool:

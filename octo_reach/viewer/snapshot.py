@@ -13,6 +13,9 @@ Colour = tuple[float, float, float]
 
 Point = tuple[float, float]
 
+BASE_SIZE = 1.9
+"""Radius of the disc under an arm, in radii of the arm there."""
+
 
 @dataclass(frozen=True)
 class SeenArm:
@@ -135,6 +138,17 @@ class Snapshot:
     controller: bool = False
     world: bool = False
     problems: tuple[str, ...] = ()
+
+    def arm_at(self, point: Point) -> SeenArm | None:
+        """Give the arm on whose base a point lies, or None.
+
+        Args:
+            point: the point, (x, y), m.
+        """
+        for arm in self.arms:
+            if math.dist(arm.joints[0].tolist(), point) <= BASE_SIZE * arm.base_radius:
+                return arm
+        return None
 
     def object_at(self, point: Point) -> SeenObject | None:
         """Give the object that covers a point, the nearest centre first, or None.

@@ -209,12 +209,14 @@ class Window:
         place = plane_hit(event.ray_origin, event.ray_direction)
         if place is None:
             return
-        thing = self._snapshot.object_at(place)
-        if thing is not None:
+        arm, thing = self._snapshot.arm_at(place), self._snapshot.object_at(place)
+        if arm is not None:
+            self._panel.choose_arm(arm)
+        elif thing is not None:
             self._panel.chosen = thing.number
         elif self._panel.sends:
-            for arm in self._panel.arms:
-                self._send(arm, place)
+            for number in self._panel.arms:
+                self._send(number, place)
         elif (kind := self._panel.adds) is not None:
             self.orders.put(PutObject(kind, place, self._panel.radius))
 

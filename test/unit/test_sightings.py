@@ -10,6 +10,7 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.serialization import serialize_message
+from sensor_msgs.msg import JointState, PointCloud2
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
@@ -24,7 +25,6 @@ from octo_reach.ros.joint_states import JointStateBuilder
 from octo_reach.ros.markers import ArmMarkers
 from octo_reach.ros.objects import WorldObject, delete_all_marker, delete_marker, object_marker
 from octo_reach.ros.states import ArmStatesBuilder
-from octo_reach.ros.validation import RejectedInput
 
 RULES = ReachRules.metre()
 FOOD = ObjectKind.FOOD
@@ -42,7 +42,8 @@ class System:
 
     def __init__(self, *objects):
         self.clock = Clock()
-        self.sightings = Sightings("/reach_controller", self.clock)
+        self.rejected = []
+        self.sightings = Sightings("/reach_controller", self.rejected.append, self.clock)
         self.placements = [
             ArmPlacement(number, ArmParameters(20, 0.018), (0.0, number - 1.0), 0.3, (0.2, 0.1))
             for number in (1, 2)
@@ -210,9 +211,21 @@ def test_what_breaks_a_rule_changes_nothing():
     system.say_objects(food())
     bad = food(5)
     bad.pose.position.x = math.nan
-    with pytest.raises(RejectedInput):
-        system.say_objects(delete_all_marker(), bad)
+    system.say_objects(delete_all_marker(), bad)
     assert len(system.snapshot().objects) == 1
-    with pytest.raises(ValueError):
-        system.sightings.hear_description(String(data="<robot/>"))
+    system.sightings.hear_description(String(data="<robot/>"))
     assert len(system.snapshot().arms) == 2
+    system.sightings.hear_contacts(serialize_message(PointCloud2()))
+    system.sightings.hear_joint_states(serialize_message(JointState(name=["wheel"])))
+    assert len(system.snapshot().arms) == 2
+    topics = [rejection.topic for rejection in system.rejected]
+    assert topics == ["objects", "robot_description", "joint_states", "contacts"]
+
+
+def test_one_topic_that_is_disturbed_does_not_hide_the_others():
+    system = System()
+    system.octopus.step(1 / 120)
+    system.sightings.hear_contacts(serialize_message(PointCloud2()))
+    system.say_joints()
+    arm = system.snapshot().arms[0]
+    assert arm.joints == pytest.approx(system.octopus.arm(1).joints, abs=1e-9)

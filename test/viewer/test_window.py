@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import socket
 import threading
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from pages import open_page
 
+from octo_reach.viewer.orders import SendArm
+from octo_reach.viewer.plots import History
 from octo_reach.viewer.server import address, open_server
 from octo_reach.viewer.snapshot import SeenArm, SeenObject, Snapshot, Touch
+from octo_reach.viewer.touches import FADE, FLASH, FLASHING, RESTING, Flashes
 from octo_reach.viewer.window import Window
 
 CEILING = 10.0
@@ -149,3 +154,71 @@ def test_texts_from_topics_are_shown_as_texts(window, page):
     window.show(Snapshot(arms=(arm,), controller=True, problems=(evil,)), 0.0)
     for part in (window._panel._status, window._panel._table):
         assert "<img" not in part.content
+
+
+def click(window, place):
+    """Click on a place of the plane, straight from above."""
+    event = SimpleNamespace(ray_origin=(*place, 1.0), ray_direction=(0.0, 0.0, -1.0))
+    asyncio.run(window._click(event))
+    return window.take_orders()
+
+
+def test_a_click_chooses_what_is_there_and_sends_the_chosen_arm_where_nothing_is(window, page):
+    arms = (seen_arm(1), seen_arm(2))
+    window.show(Snapshot(arms=arms, objects=(FOOD,)), 0.0)
+    assert click(window, (0.0, -0.1)) == [SendArm(1, (0.0, -0.1))]
+    assert click(window, tuple(arms[1].joints[0])) == []
+    assert click(window, (0.0, -0.1)) == [SendArm(2, (0.0, -0.1))]
+    window._panel._arm.value = "all arms"
+    assert click(window, (0.0, -0.1)) == [SendArm(1, (0.0, -0.1)), SendArm(2, (0.0, -0.1))]
+    assert click(window, FOOD.position) == []
+    assert window._panel.chosen == FOOD.number
+    window._panel._click.value = "add hazard there"
+    (order,) = click(window, (0.0, -0.1))
+    assert (order.kind, order.number, order.position) == ("hazard", None, (0.0, -0.1))
+    window._panel._click.value = "nothing"
+    assert click(window, (0.0, -0.1)) == []
+
+
+def test_the_arm_that_is_chosen_stays_chosen_when_others_come_and_go(window, page):
+    window.show(Snapshot(arms=(seen_arm(1), seen_arm(2))), 0.0)
+    window._panel._arm.value = "arm_2"
+    window.show(Snapshot(arms=(seen_arm(2), seen_arm(5))), 1.0)
+    assert window._panel.arms == (2,)
+    window.show(Snapshot(arms=(seen_arm(5),)), 2.0)
+    assert window._panel.arms == (5,)
+    window.show(Snapshot(), 3.0)
+    assert window._panel.arms == ()
+
+
+def test_the_planner_that_is_shown_is_the_one_that_is_heard(window, page):
+    window.show(Snapshot(arms=(seen_arm(1, planner="external"),)), 0.0)
+    assert window._panel._planner.value == "external"
+    assert window.take_orders() == []
+
+
+def test_a_contact_lights_up_rests_and_fades():
+    flashes = Flashes()
+    touch = Touch((1, 3, 4), (0.1, 0.2), (1.0, 1.0, 0.0))
+    sizes = [flashes.note([touch], now)[0][1] for now in (0.0, 0.5 * FLASH, FLASH, 2.0)]
+    assert sizes[0] == FLASHING > sizes[1] > sizes[2] == sizes[3] == RESTING
+    fading = flashes.note([], 2.0 + 0.5 * FADE)[0][1]
+    assert 0.0 < fading < RESTING
+    assert flashes.note([], 2.0 + FADE) == []
+
+
+def test_plots_have_only_whole_samples_of_the_last_minute():
+    history = History(window=10.0, period=1.0)
+    assert history.columns(["a"])[0].tolist() == [0.0]
+    for second in range(30):
+        figures = {"a": float(second)}
+        if second >= 25:
+            figures["b"] = 1.0
+        assert history.note(float(second), figures)
+        assert not history.note(second + 0.5, figures)
+    times, a = history.columns(["a"])
+    assert times.tolist() == [float(t) for t in range(-9, 1)]
+    assert a.tolist() == [float(value) for value in range(20, 30)]
+    times, a, b = history.columns(["a", "b"])
+    assert times.tolist() == [-4.0, -3.0, -2.0, -1.0, 0.0]
+    assert np.isfinite([*a, *b]).all()
