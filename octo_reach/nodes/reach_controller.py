@@ -50,7 +50,7 @@ from octo_reach.ros.frames import arm_name
 from octo_reach.ros.grasps import GraspMarkers
 from octo_reach.ros.joint_states import JointStateBuilder, proposal_from_joint_state
 from octo_reach.ros.markers import ArmMarkers
-from octo_reach.ros.objects import objects_from_markers
+from octo_reach.ros.objects import ObjectsReader
 from octo_reach.ros.parameters import (
     ParameterTable,
     arm_settings,
@@ -216,6 +216,7 @@ class ReachController(Node):
                 JointTrajectory, f"{name}/joint_trajectory", self._trajectory_taker(number), INPUT
             )
         self._duplicates = DuplicateFilter()
+        self._objects_reader = ObjectsReader("objects")
         self._volatile_objects: Any = None
         self.create_subscription(
             MarkerArray,
@@ -225,6 +226,7 @@ class ReachController(Node):
             event_callbacks=SubscriptionEventCallbacks(
                 incompatible_qos=self._hear_volatile_objects
             ),
+            raw=True,
         )
 
     def _make_services(self) -> None:
@@ -288,12 +290,12 @@ class ReachController(Node):
 
         return take
 
-    def _take_objects(self, message: MarkerArray, information: Any) -> None:
+    def _take_objects(self, message: bytes, information: Any) -> None:
         if self._volatile_objects is not None and not self._duplicates.is_new(information):
             return
         received = time.monotonic()
         try:
-            changes = objects_from_markers("objects", message, None)
+            changes = self._objects_reader.read(message)
         except RejectedInput as rejection:
             self._rejections.reject(rejection)
             return
@@ -308,7 +310,7 @@ class ReachController(Node):
             self.get_logger().info("a publisher of objects is volatile: it is heard as well")
         # Of any other publisher that does not go together with it, this one warns by itself.
         self._volatile_objects = self.create_subscription(
-            MarkerArray, "objects", informed(self._take_objects), OBJECTS_VOLATILE
+            MarkerArray, "objects", informed(self._take_objects), OBJECTS_VOLATILE, raw=True
         )
 
     def _read_inbox(self, time_now: int) -> None:
