@@ -501,7 +501,10 @@ class ReachController(Node):
                 return
 
     def _now(self) -> int:
-        return int(self.get_clock().now().nanoseconds)
+        clock = self.get_clock()
+        if not clock.ros_time_is_active:
+            return time.time_ns()  # what the node's clock shows then, in a fraction of the time
+        return int(clock.now().nanoseconds)
 
     def _watch_clock(self, now: int) -> None:
         """Note whether the clock is another one, and since when it has shown what it shows."""
