@@ -115,7 +115,7 @@ class ArmDrawing:
         if labels:
             x, y = arm.joints[-1].tolist()
             self._label.text = f"{arm.name}: {arm.state}" if arm.state else arm.name
-            self._label.position = (x, y, 4.0 * self._height)
+            self._label.position = (x, y + 5.0 * self._height, 4.0 * self._height)
 
     def remove(self) -> None:
         """Take it out of the scene."""

@@ -138,8 +138,12 @@ class Plots:
             self._history.columns(names),
             tuple(series),  # type: ignore[arg-type]
             title=title,
-            scales={"x": {"time": False}},
-            axes=({"size": 28}, {"size": 42}),
+            scales={
+                "x": {"time": False},
+                # Never below zero, and a rate that wavers a little must not look like a drama.
+                "y": {"range": (0.0, None)},  # type: ignore[typeddict-item]
+            },
+            axes=({"size": 28}, {"size": 46}),
             legend={"show": False},
             height=150,
             padding=(10, 12, 0, 0),
