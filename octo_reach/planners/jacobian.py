@@ -29,8 +29,6 @@ ON_A_LINE = 1e-4
 NUDGE = 0.01
 """How far each joint of such an arm is turned to get it off the line, rad."""
 MOST_NUDGES = 4
-LEAST_SHARE = 1.0 / 64.0
-"""Smallest share of a step that is tried where larger ones were refused."""
 AVOIDING_MARGINS = 3.0
 """How far outside the clearance an obstacle begins to matter, in steering margins."""
 STRETCHED = 0.05
@@ -49,7 +47,7 @@ refuses what comes nearer while it moves fast."""
 
 
 class JacobianPlanner(Planner):
-    """What both have in common: steps from the present pose, and smaller ones after a refusal.
+    """What both have in common: a step from the present pose, as long as steps lead nearer.
 
     Attributes:
         note: what keeps the arm from its target; empty while it is on its way.
@@ -61,9 +59,8 @@ class JacobianPlanner(Planner):
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was refused and what was tried."""
+        """Forget what was tried."""
         self.note = ""
-        self._share = 1.0
         self._nudges = 0
         self._left: Floats | None = None
         self._seen: tuple[bytes, bytes] | None = None
@@ -77,8 +74,6 @@ class JacobianPlanner(Planner):
         """Propose the next pose; None, and a note, where no step leads nearer."""
         angles = arm.angles.copy()
         refused = self._left is not None and np.array_equal(self._left, angles)
-        # The guard allows for the whole sweep of a step, and so may let a smaller one pass.
-        self._share = max(LEAST_SHARE, 0.5 * self._share) if refused else min(1.0, 2 * self._share)
         excess = math.dist(arm.base.tolist(), target.tolist()) - arm.parameters.reach
         error = math.dist(arm.tip.tolist(), target.tolist())
         self._watch(error, target, obstacles, arm.rules.reach_tolerance, dt)
@@ -97,7 +92,7 @@ class JacobianPlanner(Planner):
             self.note = OBSTRUCTED if refused else ""
         if excess > 0.0:
             self.note = BEYOND_REACH
-        proposed: Floats = angles + self._share * step
+        proposed: Floats = angles + step
         return proposed if self._left is not None else None
 
     def _watch(
@@ -180,7 +175,7 @@ class JacobianDampedPlanner(JacobianPlanner):
     name = "jacobian_dls"
 
     def reset(self) -> None:
-        """Forget what was refused and what was tried."""
+        """Forget what was tried."""
         super().reset()
         self._letting_go = 0.0
         self._let_go = 0

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 from octo_reach.model.arm import ArmParameters, ArmPlacement
+from octo_reach.model.geometry import forward_kinematics
 from octo_reach.model.octopus import Octopus
 from octo_reach.model.rules import ReachRules
 from octo_reach.model.scene import ObjectKind
 from octo_reach.planners import create_planner
+from octo_reach.planners.inverse_kinematics.steps import keep_at_ease
 from octo_reach.planners.jacobian import BEYOND_REACH, NO_NEARER, OBSTRUCTED
 from octo_reach.scenes import load_scene
 from octo_reach.scenes.running import run_scene, standard_ticks
@@ -161,14 +163,15 @@ def test_what_the_bends_do_not_allow_settles_still_and_is_said(planner):
 
 
 @both
-def test_a_stretched_arm_is_got_back_along_its_own_line(planner):
-    octopus = octopus_with(planner, (400.0, 0.0), segment_count=3, maximum_bend=math.pi)
-    play(octopus, 5.0)
-    octopus.reset(1, ArmParameters(3, 18.0, math.pi))
-    octopus.reach(1, (80.0, 0.0))
-    play(octopus, 5.0)
-    octopus.reach(1, (25.0, 0.0))
-    play(octopus, 5.0)
+@pytest.mark.parametrize("target", [(80.0, 0.0), (25.0, 0.0), (-60.0, 0.0)])
+def test_an_arm_that_lies_straight_in_line_with_its_target_folds_at_once(planner, target):
+    straight = ReachRules(initial_curve=0.0)
+    placement = ArmPlacement(1, ArmParameters(6, 18.0, math.pi), target=target)
+    octopus = Octopus([placement], straight, {1: create_planner(planner)})
+    assert not np.any(octopus.arm(1).angles)
+    play(octopus, 0.1)
+    assert np.max(np.abs(octopus.arm(1).angles)) > 1e-3
+    play(octopus, 4.0)
     assert octopus.arm(1).state == "Reached"
 
 
@@ -176,7 +179,11 @@ def test_a_stretched_arm_is_got_back_along_its_own_line(planner):
 
 
 def gap(arm, x, y, radius):
-    start, along = arm.joints[:-1], np.diff(arm.joints, axis=0)
+    return gap_of(arm.joints, x, y, radius)
+
+
+def gap_of(joints, x, y, radius):
+    start, along = joints[:-1], np.diff(joints, axis=0)
     share = np.clip((((x, y) - start) * along).sum(1) / (along * along).sum(1), 0.0, 1.0)
     return float(np.hypot(*(start + share[:, None] * along - (x, y)).T).min()) - radius
 
@@ -194,15 +201,46 @@ def test_damped_least_squares_goes_round_what_stops_the_transpose():
     }
 
 
-def test_the_null_space_takes_the_arm_further_from_an_obstacle_beside_it():
-    stone = (150.0, 45.0, 10.0)
-    gaps = {}
-    for planner in PLANNERS:
-        octopus = octopus_with(planner, (300.0, 100.0), [stone], heading=-0.1)
-        play(octopus, 3.0)
-        assert octopus.arm(1).state == "Reached"
-        gaps[planner] = gap(octopus.arm(1), *stone)
-    assert gaps["jacobian_dls"] > gaps["jacobian_transpose"] + 1.0
+def at_ease(circles, angles, **changed):
+    """What an arm whose tip is where it should be does besides: its step, and its tip's motion."""
+    joints, _ = forward_kinematics((0.0, 0.0), 18.0, angles)
+    arguments = {
+        "joints": joints,
+        "angles": angles,
+        "comfortable": angles.copy(),
+        "circles": np.array(circles, dtype=np.float64).reshape(-1, 3),
+        "clearance": 4.0,
+        "distance": 27.0,
+        "bend": math.pi / 3.0,
+        "largest_turn": 0.0125,
+        "manipulability": 0.5,
+        "step": np.zeros(len(angles)),
+        **changed,
+    }
+    keep_at_ease(*arguments.values())
+    moved, _ = forward_kinematics((0.0, 0.0), 18.0, angles + arguments["step"])
+    return arguments["step"], math.dist(moved[-1], joints[-1]), moved
+
+
+def test_what_the_tip_leaves_free_takes_the_arm_away_from_an_obstacle():
+    angles = np.full(12, 0.1)
+    joints, _ = forward_kinematics((0.0, 0.0), 18.0, angles)
+    stone = (*(joints[5] + (4.0, -20.0)), 10.0)
+    step, drift, moved = at_ease([stone], angles)
+    assert 1e-4 < np.max(np.abs(step)) <= 0.0125
+    assert drift < 0.02
+    assert gap_of(moved, *stone) > gap_of(joints, *stone) + 0.01
+
+
+def test_without_obstacles_it_takes_the_arm_towards_a_comfortable_pose():
+    angles = np.array([0.3, 0.8, -0.9, 0.7, -0.8, 0.6, 0.4, -0.2])
+    comfortable = np.array([0.3, *[0.06] * 7])
+    step, drift, _ = at_ease([], angles, comfortable=comfortable)
+    assert drift < 0.02
+    before = np.linalg.norm(angles - comfortable)
+    assert np.linalg.norm(angles + step - comfortable) < before - 1e-4
+    # A stretched arm is to stay stretched.
+    assert not np.any(at_ease([], angles, comfortable=comfortable, manipulability=0.0)[0])
 
 
 def test_a_step_aside_never_deepens_an_overlap():
