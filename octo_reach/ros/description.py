@@ -20,7 +20,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from octo_reach.model.arm import MOST_SEGMENTS, ArmParameters, ArmPlacement
 from octo_reach.model.rules import ReachRules
-from octo_reach.ros.colours import arm_colour
+from octo_reach.ros.colours import Colour, arm_colour
 from octo_reach.ros.frames import (
     WORLD,
     arm_name,
@@ -41,6 +41,15 @@ LONGEST_DESCRIPTION = 10_000_000
 TIP_TAPER = 0.5
 """Radius at the tip as a share of that at the base."""
 
+FEWEST_RODS = 12
+"""Fewest pieces an arm is drawn of: an arm of few segments tapers in as many steps."""
+
+MOST_SUCKERS = 20
+"""Most pairs of suckers along an arm: RViz draws each of them as a thing of its own."""
+
+SUCKERS = "suckers"
+SUCKER_COLOUR = (0.94, 0.86, 0.78)
+
 _EQUAL = 1e-9
 
 
@@ -53,7 +62,8 @@ def robot_description(placements: Iterable[ArmPlacement], rules: ReachRules) -> 
     """Make the URDF of the arms.
 
     The drawn arm tapers towards the tip and is nowhere wider than the clearance it keeps, so
-    what is seen never stands in an obstacle the guard keeps it out of.
+    what is seen never stands in an obstacle the guard keeps it out of. Along its upper side, the
+    one that is seen, go two rows of suckers.
 
     Args:
         placements: the arms, in metres and rad.
@@ -64,6 +74,7 @@ def robot_description(placements: Iterable[ArmPlacement], rules: ReachRules) -> 
     """
     robot = Element("robot", name=ROBOT_NAME)
     SubElement(robot, "link", name=WORLD)
+    _define_material(robot, SUCKERS, SUCKER_COLOUR)
     for placement in sorted(placements, key=lambda placement: placement.number):
         _describe_arm(robot, placement, rules)
     ElementTree.indent(robot)
@@ -74,9 +85,7 @@ def _describe_arm(robot: Element, placement: ArmPlacement, rules: ReachRules) ->
     number, parameters = placement.number, placement.parameters
     count, length = parameters.segment_count, parameters.segment_length
     thickest = rules.arm_clearance if rules.arm_clearance > 0.0 else 0.15 * length
-    material = SubElement(robot, "material", name=arm_name(number))
-    red, green, blue = arm_colour(number)
-    SubElement(material, "color", rgba=f"{red} {green} {blue} 1")
+    _define_material(robot, arm_name(number), arm_colour(number))
 
     base = SubElement(robot, "link", name=base_frame(number))
     _add_cylinder(base, number, 1.5 * thickest, thickest)
@@ -84,11 +93,15 @@ def _describe_arm(robot: Element, placement: ArmPlacement, rules: ReachRules) ->
         robot, "fixed", f"{arm_name(number)}/mount", WORLD, base_frame(number), placement.base
     )
     parent = base_frame(number)
+    between = -(-count // MOST_SUCKERS)
     for segment in range(1, count + 1):
-        radius = thickest * (1.0 - (1.0 - TIP_TAPER) * (segment - 1) / (count - 1))
         start = SubElement(robot, "link", name=start_frame(number, segment))
-        _add_sphere(start, number, radius)
-        _add_rod(start, number, radius, length)
+        radii = _radii(thickest, segment, count)
+        _add_sphere(start, number, radii[0])
+        for piece, radius in enumerate(radii):
+            _add_rod(start, number, radius, length / len(radii), piece)
+        if segment % between == 0:
+            _add_suckers(start, radii[0], length)
         SubElement(robot, "link", name=segment_frame(number, segment))
         kind = "continuous" if segment == 1 else "revolute"
         joint = _add_joint(
@@ -109,6 +122,22 @@ def _describe_arm(robot: Element, placement: ArmPlacement, rules: ReachRules) ->
     _add_joint(robot, "fixed", f"{arm_name(number)}/tip_mount", parent, tip_frame(number))
 
 
+def _radii(thickest: float, segment: int, count: int) -> list[float]:
+    """Give the radii of the pieces of a segment, falling evenly from an arm's base to its tip."""
+    pieces = -(-FEWEST_RODS // count)
+    first = (segment - 1) * pieces
+    last = max(1, count * pieces - 1)
+    return [
+        thickest * (1.0 - (1.0 - TIP_TAPER) * piece / last)
+        for piece in range(first, first + pieces)
+    ]
+
+
+def _define_material(robot: Element, name: str, colour: Colour) -> None:
+    red, green, blue = colour
+    SubElement(SubElement(robot, "material", name=name), "color", rgba=f"{red} {green} {blue} 1")
+
+
 def _add_joint(
     robot: Element,
     kind: str,
@@ -124,26 +153,36 @@ def _add_joint(
     return joint
 
 
-def _add_visual(link: Element, arm: int, xyz: str = "0 0 0", rpy: str = "0 0 0") -> Element:
+def _add_visual(link: Element, material: str, xyz: str = "0 0 0", rpy: str = "0 0 0") -> Element:
     visual = SubElement(link, "visual")
     SubElement(visual, "origin", xyz=xyz, rpy=rpy)
     geometry = SubElement(visual, "geometry")
-    SubElement(visual, "material", name=arm_name(arm))
+    SubElement(visual, "material", name=material)
     return geometry
 
 
 def _add_sphere(link: Element, arm: int, radius: float) -> None:
-    SubElement(_add_visual(link, arm), "sphere", radius=f"{radius:.9g}")
+    SubElement(_add_visual(link, arm_name(arm)), "sphere", radius=f"{radius:.9g}")
 
 
 def _add_cylinder(link: Element, arm: int, radius: float, height: float) -> None:
-    SubElement(_add_visual(link, arm), "cylinder", radius=f"{radius:.9g}", length=f"{height:.9g}")
+    geometry = _add_visual(link, arm_name(arm))
+    SubElement(geometry, "cylinder", radius=f"{radius:.9g}", length=f"{height:.9g}")
 
 
-def _add_rod(link: Element, arm: int, radius: float, length: float) -> None:
-    """Draw a cylinder along x, from the frame to `length` ahead."""
-    geometry = _add_visual(link, arm, f"{length / 2.0:.9g} 0 0", f"0 {math.pi / 2.0!r} 0")
+def _add_rod(link: Element, arm: int, radius: float, length: float, place: int) -> None:
+    """Draw a cylinder along x that begins `place` of its lengths ahead of the frame."""
+    middle = f"{(place + 0.5) * length:.9g} 0 0"
+    geometry = _add_visual(link, arm_name(arm), middle, f"0 {math.pi / 2.0!r} 0")
     SubElement(geometry, "cylinder", radius=f"{radius:.9g}", length=f"{length:.9g}")
+
+
+def _add_suckers(link: Element, radius: float, length: float) -> None:
+    """Draw a pair of suckers on an arm of this radius, in the middle of a segment."""
+    for side in (-1.0, 1.0):
+        place = f"{0.5 * length:.9g} {0.55 * side * radius:.9g} {0.5 * radius:.9g}"
+        geometry = _add_visual(link, SUCKERS, place)
+        SubElement(geometry, "sphere", radius=f"{min(0.4 * radius, 0.4 * length):.9g}")
 
 
 # Reading

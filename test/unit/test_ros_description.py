@@ -19,6 +19,9 @@ from octo_reach.model.arm import ArmParameters, ArmPlacement
 from octo_reach.model.octopus import Octopus
 from octo_reach.model.rules import ReachRules
 from octo_reach.ros.description import (
+    LONGEST_DESCRIPTION,
+    MOST_SUCKERS,
+    SUCKERS,
     TIP_TAPER,
     arm_radii,
     arms_from_description,
@@ -101,15 +104,122 @@ def test_moving_joints_are_those_of_joint_states_with_their_limits():
     assert "effort" in limit.attrib
 
 
-def test_the_arm_is_drawn_tapering_and_nowhere_wider_than_its_clearance():
-    root = ElementTree.fromstring(robot_description([ONE], RULES))
-    radii = [
-        float(root.find(f"link[@name='{name}']/visual/geometry/cylinder").get("radius"))
-        for name in (f"arm_1/segment_{segment}_start" for segment in range(1, 5))
-    ]
-    assert radii == sorted(radii, reverse=True)
+def drawn(text, shape):
+    """Every shape of a URDF as (link, place x, y, z, size), from base to tip."""
+    found = []
+    for link in ElementTree.fromstring(text).findall("link"):
+        for visual in link.findall("visual"):
+            geometry = visual.find(f"geometry/{shape}")
+            if geometry is not None:
+                place = [float(word) for word in visual.find("origin").get("xyz").split()]
+                found.append((link.get("name"), *place, float(geometry.get("radius"))))
+    return found
+
+
+@pytest.mark.parametrize("count", [2, 5, 20, 100])
+def test_the_arm_is_drawn_tapering_in_small_steps_and_nowhere_wider_than_its_clearance(count):
+    arm = ArmPlacement(1, ArmParameters(count, 0.36 / count))
+    text = robot_description([arm], RULES)
+    rods = [rod for rod in drawn(text, "cylinder") if rod[0] != base_frame(1)]
+    radii = np.array([rod[-1] for rod in rods])
+    assert len(radii) >= 12
     assert radii[0] == RULES.arm_clearance
-    assert 0.0 < radii[-1] < radii[0]
+    # To the digits it is written with.
+    steps = (TIP_TAPER - 1.0) * radii[0] / (len(radii) - 1)
+    np.testing.assert_allclose(np.diff(radii), steps, rtol=1e-5)
+    for _, _, y, z, radius in drawn(text, "sphere"):
+        assert math.hypot(y, z) + radius <= RULES.arm_clearance
+
+
+def test_the_pieces_of_a_segment_lie_end_to_end():
+    text = robot_description([TWO], RULES)
+    for segment in (1, 2):
+        lengths = [
+            float(cylinder.get("length"))
+            for cylinder in ElementTree.fromstring(text).findall(
+                f"link[@name='arm_12/segment_{segment}_start']/visual/geometry/cylinder"
+            )
+        ]
+        middles = [
+            rod[1] for rod in drawn(text, "cylinder") if rod[0] == f"arm_12/segment_{segment}_start"
+        ]
+        np.testing.assert_allclose(np.cumsum(lengths) - np.array(lengths) / 2.0, middles)
+        assert sum(lengths) == pytest.approx(TWO.parameters.segment_length)
+
+
+@pytest.mark.parametrize(("count", "pairs"), [(2, 2), (20, 20), (21, 10), (100, 20)])
+def test_suckers_go_in_pairs_along_the_side_that_is_seen_and_are_not_too_many(count, pairs):
+    text = robot_description([ArmPlacement(1, ArmParameters(count, 0.36 / count))], RULES)
+    suckers = [sphere for sphere in drawn(text, "sphere") if sphere[1] > 0.0]
+    assert len(suckers) == 2 * pairs <= 2 * MOST_SUCKERS
+    for (name, x, y, z, _), (other, *beside, _) in zip(suckers[::2], suckers[1::2], strict=True):
+        assert (name, x, -y, z) == (other, *beside)
+        assert z > 0.0
+
+
+def test_a_large_octopus_stays_light():
+    arms = [ArmPlacement(number, ArmParameters(100, 0.0036)) for number in range(1, 9)]
+    text = robot_description(arms, RULES)
+    assert text.count("<visual>") <= 8 * (2 * 100 + 2 * MOST_SUCKERS + 2)
+    assert len(text) < LONGEST_DESCRIPTION / 10
+
+
+# Attributes an element must have, and the elements that may stand in it, by its tag.
+URDF = {
+    "robot": (("name",), ("link", "joint", "material")),
+    "link": (("name",), ("visual",)),
+    "joint": (("name", "type"), ("parent", "child", "origin", "axis", "limit")),
+    "visual": ((), ("origin", "geometry", "material")),
+    "geometry": ((), ("sphere", "cylinder")),
+    "material": (("name",), ("color",)),
+    "origin": (("xyz", "rpy"), ()),
+    "axis": (("xyz",), ()),
+    "color": (("rgba",), ()),
+    "parent": (("link",), ()),
+    "child": (("link",), ()),
+    "sphere": (("radius",), ()),
+    "cylinder": (("radius", "length"), ()),
+    "limit": (("effort", "velocity"), ()),
+}
+COUNTS = {"xyz": 3, "rpy": 3, "rgba": 4}
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    count=st.integers(2, 100),
+    length=st.floats(1e-4, 2.0),
+    clearance=st.sampled_from([0.0, 1e-5, 0.003, 0.5]),
+    numbers=st.sets(st.integers(1, 20), min_size=1, max_size=3),
+)
+def test_it_is_a_urdf_by_the_letter(count, length, clearance, numbers):
+    """What robot_state_publisher and RViz insist on, and nothing they do not know."""
+    arms = [ArmPlacement(number, ArmParameters(count, length)) for number in numbers]
+    root = ElementTree.fromstring(robot_description(arms, ReachRules(arm_clearance=clearance)))
+    names = {"link": [], "joint": [], "material": []}
+    for element in root.iter():
+        needed, children = URDF[element.tag]
+        assert set(needed) <= set(element.attrib)
+        assert set(element.attrib) <= {*needed, "lower", "upper"}
+        assert {child.tag for child in element} <= set(children)
+        if element.tag == "geometry":
+            assert len(element) == 1
+        for key in {"radius", "length", "velocity"} & set(element.attrib):
+            assert 0.0 < float(element.get(key)) < math.inf
+        for key in COUNTS.keys() & set(element.attrib):
+            values = [float(word) for word in element.get(key).split()]
+            assert len(values) == COUNTS[key]
+            assert all(map(math.isfinite, values))
+        if element.tag == "color":
+            assert all(0.0 <= value <= 1.0 for value in values)
+    for element in root:
+        names[element.tag].append(element.get("name"))
+    for given_names in names.values():
+        assert len(set(given_names)) == len(given_names)
+    assert {used.get("name") for used in root.findall("link/visual/material")} <= set(
+        names["material"]
+    )
+    for joint in root.findall("joint"):
+        assert {joint.find(end).get("link") for end in ("parent", "child")} <= set(names["link"])
 
 
 def test_materials_are_defined_and_differ_between_arms():
@@ -119,8 +229,8 @@ def test_materials_are_defined_and_differ_between_arms():
         for material in root.findall("material")
     }
     used = {material.get("name") for material in root.findall("link/visual/material")}
-    assert used == set(colours) == {"arm_1", "arm_12"}
-    assert len(set(colours.values())) == 2
+    assert used == set(colours) == {"arm_1", "arm_12", SUCKERS}
+    assert len(set(colours.values())) == 3
 
 
 def test_an_arm_without_clearance_can_still_be_seen():
