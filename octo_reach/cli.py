@@ -12,7 +12,7 @@ from octo_reach import __version__
 from octo_reach.commands import CommandError
 
 PROGRAM = "octo-reach"
-COMMANDS = ("simulate", "plot", "sweep", "validate", "bench", "run", "send")
+COMMANDS = ("simulate", "plot", "sweep", "validate", "bench", "run", "send", "record")
 """Modules of `octo_reach.commands`, in the order in which `--help` lists them."""
 
 FAILED = 2
