@@ -194,24 +194,24 @@ class Panel:
             brand_color=(47, 125, 225),
         )
 
-    # Taking orders
+    # Taking orders, in coroutines: plain functions may be called out of order
 
-    def _take_run(self, event: GuiEvent) -> None:
+    async def _take_run(self, event: GuiEvent) -> None:
         wish = self._run.value
         self._order(Step() if wish == "Step" else Pause(wish == "Pause"))
 
-    def _take_act(self, event: GuiEvent) -> None:
+    async def _take_act(self, event: GuiEvent) -> None:
         for arm in self.arms:
             self._order(Act(arm, self._acts.value.lower()))
 
-    def _take_planner(self, event: GuiEvent) -> None:
+    async def _take_planner(self, event: GuiEvent) -> None:
         if event.client is None:
             return
         self._planner_chosen = time.monotonic()
         for arm in self.arms:
             self._order(ChoosePlanner(arm, self._planner.value))
 
-    def _take_remove(self, event: GuiEvent) -> None:
+    async def _take_remove(self, event: GuiEvent) -> None:
         thing = next((thing for thing in self._objects if thing.number == self.chosen), None)
         if thing is not None:
             self._order(RemoveObject(thing.kind, thing.number))

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import logging
 import os
+import re
+from collections.abc import Iterator
 
 import rich
+import websockets.asyncio.server
 from viser import ViserServer
 
 from octo_reach.viewer.address import check_address, page_address, taken
 
 LABEL = "octo_reach"
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+LOCAL_ORIGIN = r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?"
+"""Where a page may come from that speaks to a server of this machine: any port, for tunnels."""
 
 
 class LocalServer(ViserServer):
@@ -37,12 +46,35 @@ def open_server(host: str, port: int) -> LocalServer:
     # whoever knocks without speaking its language is no failure of ours.
     rich.get_console().quiet = True
     logging.getLogger("websockets").setLevel(logging.CRITICAL)
-    server = LocalServer(host=host, port=port, label=LABEL, verbose=False)
+    with _refuse_strangers(host):
+        server = LocalServer(host=host, port=port, label=LABEL, verbose=False)
     if port and server.get_port() != port:
         # Somebody took it in this very moment, and the library moved on to the next one.
         server.stop()
         raise OSError(taken(host, port))
     return server
+
+
+@contextlib.contextmanager
+def _refuse_strangers(host: str) -> Iterator[None]:
+    """Let servers that start meanwhile listen to pages of this machine only, if they are bound so.
+
+    A browser lets every page of the web speak to the servers of its own machine; who asks stands in
+    the header Origin. The library has no setting for that, websockets has.
+
+    Args:
+        host: name or address that is bound; nothing is refused where others may come anyway.
+    """
+    if host not in LOOPBACK:
+        yield
+        return
+    serve = websockets.asyncio.server.serve
+    origins = [None, re.compile(LOCAL_ORIGIN)]
+    websockets.asyncio.server.serve = functools.partial(serve, origins=origins)  # type: ignore
+    try:
+        yield
+    finally:
+        websockets.asyncio.server.serve = serve  # type: ignore
 
 
 def address(server: ViserServer) -> str:

@@ -175,7 +175,7 @@ def test_the_model_needs_numpy_and_at_most_numba():
 
 
 def test_the_viewer_needs_only_its_browser_library_beside_the_model():
-    allowed = {"numpy", "viser", "rich", PACKAGE}
+    allowed = {"numpy", "viser", "rich", "websockets", PACKAGE}
     beside = [
         f"{name} imports {module}"
         for name, path in SOURCES.items()

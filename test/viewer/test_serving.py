@@ -7,6 +7,7 @@ import socket
 import pytest
 from pages import address_of, open_page, taken_port
 from sensor_msgs.msg import JointState
+from websockets.exceptions import InvalidStatus
 
 from octo_reach.viewer.server import open_server
 
@@ -41,6 +42,17 @@ def test_only_this_machine_is_served_unless_told_otherwise(viewer):
     with socket.socket() as everywhere:
         # Not bound on other addresses: they are free.
         everywhere.bind(("127.0.0.2", port))
+
+
+def test_a_page_of_another_site_cannot_speak_to_the_viewer(viewer):
+    with (
+        pytest.raises(InvalidStatus) as refusal,
+        open_page(address_of(viewer), origin="https://elsewhere.example"),
+    ):
+        pass
+    assert refusal.value.response.status_code == 403
+    with open_page(address_of(viewer), origin="http://localhost:9000") as tunnelled:
+        assert tunnelled.recv(timeout=10.0)
 
 
 def test_nobody_can_open_a_tunnel_to_the_outside():
