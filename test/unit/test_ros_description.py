@@ -127,8 +127,9 @@ def test_the_arm_is_drawn_tapering_in_small_steps_and_nowhere_wider_than_its_cle
     # To the digits it is written with.
     steps = (TIP_TAPER - 1.0) * radii[0] / (len(radii) - 1)
     np.testing.assert_allclose(np.diff(radii), steps, rtol=1e-5)
-    for _, _, y, z, radius in drawn(text, "sphere"):
-        assert math.hypot(y, z) + radius <= RULES.arm_clearance
+    # Seen from above, that is: suckers stand out upwards.
+    for _, _, y, _, radius in drawn(text, "sphere"):
+        assert abs(y) + radius <= RULES.arm_clearance
 
 
 def test_the_pieces_of_a_segment_lie_end_to_end():
