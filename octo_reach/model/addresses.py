@@ -22,8 +22,7 @@ if COMPILED:
     from numba import carray, types
     from numba.extending import intrinsic
 
-    @intrinsic
-    def pointer_to(typing_context: Any, address: Any) -> Any:
+    def _pointer_to(typing_context: Any, address: Any) -> Any:
         """Take a number for an address."""
 
         def convert(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -31,6 +30,8 @@ if COMPILED:
             return builder.inttoptr(arguments[0], target)
 
         return types.voidptr(types.intp), convert
+
+    pointer_to: Any = intrinsic(_pointer_to)
 
 MOST_DIMENSIONS = 3
 
