@@ -13,6 +13,7 @@ import numpy as np
 
 from octo_reach.model.arm import initial_angles
 from octo_reach.model.geometry import Floats
+from octo_reach.model.guard import held_centre
 from octo_reach.model.octopus import Arm
 from octo_reach.model.reach import Planner
 from octo_reach.planners.inverse_kinematics.jacobian import clearance_gradient
@@ -216,6 +217,7 @@ class JacobianDampedPlanner(JacobianPlanner):
             np.array(obstacles),
             float(arm.rules.arm_clearance + PAD * arm.rules.sample_travel),
             avoiding_distance(arm),
+            payload_of(arm),
             bend,
             largest_turn,
             manipulability,
@@ -229,6 +231,22 @@ def comfortable_pose(arm: Arm) -> Floats:
     pose = initial_angles(arm.parameters, arm.initial_heading, arm.rules)
     pose[0] = arm.angles[0]
     return pose
+
+
+def payload_of(arm: Arm) -> Floats:
+    """Give centre, radius and least gap of what an arm holds, and how many joints move it.
+
+    All zeros where it holds nothing.
+    """
+    grip = arm.grip
+    if grip is None:
+        return np.zeros(5)
+    end = arm.joints[grip.segment]
+    x, y = held_centre(
+        float(end[0]), float(end[1]), float(arm.headings[grip.segment - 1]), *grip.offset
+    )
+    gap = PAD * arm.rules.sample_travel
+    return np.array((x, y, arm.grip_radius, gap, grip.segment), dtype=np.float64)
 
 
 def avoiding_distance(arm: Arm) -> float:

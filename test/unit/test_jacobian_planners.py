@@ -211,6 +211,7 @@ def at_ease(circles, angles, **changed):
         "circles": np.array(circles, dtype=np.float64).reshape(-1, 3),
         "clearance": 4.0,
         "distance": 27.0,
+        "payload": np.zeros(5),
         "bend": math.pi / 3.0,
         "largest_turn": 0.0125,
         "manipulability": 0.5,
@@ -267,6 +268,21 @@ def test_before_a_fence_the_arm_ends_still_and_sets_out_again_when_it_is_gone(pl
     octopus.clear_objects()
     play(octopus, 3.0)
     assert octopus.arm(1).state == "Reached"
+
+
+def test_what_is_carried_is_taken_around_obstacles_as_well():
+    document = load_scene(shipped_scenes()["grasp_and_carry"])
+    carry, retract, again, release = (event.tick for event in document.events)
+    places = {retract: document.events[0].reach, again: (0.0, 0.04), release: (-0.01, 0.17)}
+    meal, *stones = document.objects
+    for octopus in run_scene(document, release - 1, "jacobian_dls"):
+        place = octopus.objects.positions[0]
+        for stone in stones:
+            assert math.dist(place, stone.position) >= meal.radius + stone.radius - 1e-9
+        if octopus.ticks + 1 in places:
+            assert octopus.arm(1).state == "Holding"
+            assert math.dist(place, places[octopus.ticks + 1]) <= 0.002
+    assert octopus.ticks > carry
 
 
 def test_a_note_is_forgotten_with_the_assignment_it_was_made_for():

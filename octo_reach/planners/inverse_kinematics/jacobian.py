@@ -404,6 +404,7 @@ def keep_away(
     circles: Floats,
     clearance: float,
     distance: float,
+    payload: Floats,
     share: float,
     lowest: Floats,
     highest: Floats,
@@ -422,35 +423,81 @@ def keep_away(
         circles: centres and radii, shape (K, 3).
         clearance: gap below which a link is too near.
         distance: gap from which on a circle does not matter.
+        payload: what the chain carries: centre, radius, gap below which it is too near, and how
+            many of the joints, from the base, move it (none: there is no payload), shape (5,).
         share: largest share of the room that one step may take.
         lowest: least change of every joint, shape (N,), rad.
         highest: largest change of every joint, shape (N,), rad.
         passes: how often all demands are gone through.
         step: the step, shape (N,), rad.
     """
+    carriers = int(payload[4])
     for _ in range(passes):
         met = True
         for k in range(len(circles)):
             for link in range(len(joints) - 1):
                 h_x, h_y, n_x, n_y, gap = nearest(joints, link, circles, k)
-                if gap >= distance:
-                    continue
-                opened = 0.0
-                squared = 0.0
-                for j in range(link + 1):
-                    turned = n_y * (h_x - joints[j, 0]) - n_x * (h_y - joints[j, 1])
-                    opened += turned * step[j]
-                    squared += turned * turned
-                lacking = -share * (gap - clearance) - opened
-                if lacking <= 0.0 or squared == 0.0:
-                    continue
-                met = False
-                for j in range(link + 1):
-                    turned = n_y * (h_x - joints[j, 0]) - n_x * (h_y - joints[j, 1])
-                    changed = step[j] + lacking / squared * turned
-                    step[j] = clip(changed, lowest[j], highest[j])
+                if gap < distance:
+                    least = -share * (gap - clearance)
+                    if not _open_up(joints, link + 1, h_x, h_y, n_x, n_y, least, step):
+                        met = False
+            if carriers > 0:
+                d_x = payload[0] - circles[k, 0]
+                d_y = payload[1] - circles[k, 1]
+                away = math.sqrt(d_x * d_x + d_y * d_y)
+                gap = away - circles[k, 2] - payload[2]
+                if gap < distance and away > 0.0:
+                    least = -share * (gap - payload[3])
+                    n_x = d_x / away
+                    n_y = d_y / away
+                    if not _open_up(
+                        joints, carriers, payload[0], payload[1], n_x, n_y, least, step
+                    ):
+                        met = False
         if met:
             return
+        for j in range(len(step)):
+            step[j] = clip(step[j], lowest[j], highest[j])
+
+
+@compiled
+def _open_up(
+    joints: Floats,
+    count: int,
+    h_x: float,
+    h_y: float,
+    n_x: float,
+    n_y: float,
+    least: float,
+    step: Floats,
+) -> bool:
+    """Make a step take a point away along a direction by no less than it has to, in place.
+
+    Args:
+        joints: joint positions, shape (N + 1, 2).
+        count: how many of the joints, from the base, move the point.
+        h_x: the point, x.
+        h_y: the same, y.
+        n_x: the direction, x.
+        n_y: the same, y.
+        least: how far it has to go; negative: how far it may come.
+        step: the step, shape (N,), rad.
+
+    Returns:
+        Whether the step did so as it was.
+    """
+    opened = 0.0
+    squared = 0.0
+    for j in range(count):
+        turned = n_y * (h_x - joints[j, 0]) - n_x * (h_y - joints[j, 1])
+        opened += turned * step[j]
+        squared += turned * turned
+    if opened >= least or squared == 0.0:
+        return True
+    for j in range(count):
+        turned = n_y * (h_x - joints[j, 0]) - n_x * (h_y - joints[j, 1])
+        step[j] += (least - opened) / squared * turned
+    return False
 
 
 @compiled

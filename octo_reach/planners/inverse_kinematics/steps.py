@@ -103,6 +103,7 @@ def keep_at_ease(
     circles: Floats,
     clearance: float,
     distance: float,
+    payload: Floats,
     bend: float,
     largest_turn: float,
     manipulability: float,
@@ -117,6 +118,7 @@ def keep_at_ease(
         circles: centres and radii of the obstacles, shape (K, 3).
         clearance: gap the arm keeps.
         distance: gap at which an obstacle begins to matter.
+        payload: what the arm carries, as `keep_away` takes it, shape (5,).
         bend: largest bend of every joint but the base, rad.
         largest_turn: furthest any joint can turn in an update, rad.
         manipulability: relative manipulability of the pose. Near a straight arm no bend is
@@ -148,7 +150,9 @@ def keep_at_ease(
     slow_down(largest_turn, step)
     for i in range(count):
         step[i] = max(lowest[i], min(highest[i], step[i]))
-    keep_away(joints, circles, clearance, distance, CLOSING, lowest, highest, PASSES, step)
+    keep_away(
+        joints, circles, clearance, distance, payload, CLOSING, lowest, highest, PASSES, step
+    )
 
 
 @compiled
