@@ -109,7 +109,7 @@ def test_a_page_that_does_not_read_misses_pictures_instead_of_getting_them_late(
     with open_page(address(window._server), sock=slow_socket) as slow:
         shown = 0
         start = page["bytes"]
-        while page["bytes"] - start < 16_000_000:
+        while page["bytes"] - start < 12_000_000:
             window.show(snapshots[shown % 2], 0.0)
             shown += 1
             time.sleep(0.004)
