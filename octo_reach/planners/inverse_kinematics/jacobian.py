@@ -23,8 +23,9 @@ from octo_reach.planners.inverse_kinematics.chain import (
     Outcome,
     Problem,
     Solution,
+    checked_effort,
     describe_problem,
-    joint_positions,
+    describe_solution,
     place_chain,
     reach_of,
 )
@@ -600,10 +601,7 @@ def solve_damped_least_squares(
 def _solve(
     problem: Problem, tolerance: float, max_iterations: int, transposed: bool, damping: float
 ) -> Solution:
-    if not (math.isfinite(tolerance) and tolerance > 0.0):
-        raise ValueError(f"tolerance must be finite and above 0, got {tolerance!r}")
-    if max_iterations < 0:
-        raise ValueError(f"max_iterations must not be negative, got {max_iterations!r}")
+    checked_effort(tolerance, max_iterations)
     lowest, highest = problem.limits.lowest.copy(), problem.limits.highest.copy()
     free = highest - lowest >= FULL_TURN
     lowest[free], highest[free] = -np.inf, np.inf
@@ -620,18 +618,24 @@ def _solve(
         max(damping, LEAST_DAMPING) * float(np.sum(problem.lengths)),
         transposed,
     )
-    angles[free] = (angles[free] + math.pi) % FULL_TURN - math.pi
+    # A range of a full turn bounds nothing, but the angle is to lie in it all the same.
+    whole = free & np.isfinite(problem.limits.lowest)
+    start = problem.limits.lowest[whole]
+    angles[whole] = start + (angles[whole] - start) % FULL_TURN
     ended = ENDS[outcome]
     if ended is Outcome.SETTLED:
-        nearest_reach, farthest_reach = reach_of(problem.lengths)
-        if problem.distance > farthest_reach:
-            excess = problem.distance - farthest_reach
-            ended = Outcome.FULL_STRETCH if error - excess <= tolerance else ended
-        elif problem.distance < nearest_reach:
-            excess = nearest_reach - problem.distance
-            ended = Outcome.FULL_FOLD if error - excess <= tolerance else ended
-    positions = joint_positions(problem.base, problem.lengths, angles)
-    return Solution(positions, angles, ended, int(iterations), float(error))
+        ended = _settled_end(problem, float(error), tolerance)
+    return describe_solution(problem, angles, ended, tolerance, int(iterations))
+
+
+def _settled_end(problem: Problem, error: float, tolerance: float) -> Outcome:
+    """Tell whether a chain settled because its target is too far away, or too near."""
+    nearest_reach, farthest_reach = reach_of(problem.lengths)
+    if abs(error - (problem.distance - farthest_reach)) <= tolerance:
+        return Outcome.FULL_STRETCH
+    if abs(error - (nearest_reach - problem.distance)) <= tolerance:
+        return Outcome.FULL_FOLD
+    return Outcome.SETTLED
 
 
 @compiled

@@ -150,9 +150,7 @@ def keep_at_ease(
     slow_down(largest_turn, step)
     for i in range(count):
         step[i] = max(lowest[i], min(highest[i], step[i]))
-    keep_away(
-        joints, circles, clearance, distance, payload, CLOSING, lowest, highest, PASSES, step
-    )
+    keep_away(joints, circles, clearance, distance, payload, CLOSING, lowest, highest, PASSES, step)
 
 
 @compiled

@@ -45,9 +45,7 @@ def two_link_solutions(
     bend = math.acos(max(-1.0, min(1.0, cosine)))
     solutions = []
     for elbow in (bend, -bend):
-        heading = direction - math.atan2(
-            second * math.sin(elbow), first + second * math.cos(elbow)
-        )
+        heading = direction - math.atan2(second * math.sin(elbow), first + second * math.cos(elbow))
         solutions.append(np.array((wrap(heading), wrap(elbow))))
     if bend in (0.0, math.pi):
         return solutions[:1]
