@@ -30,6 +30,9 @@ EXTRAS = {
     "fast": ["numba>=0.58"],
     "cluster": ["dask[distributed]>=2024.1"],
     "parquet": ["pyarrow>=17"],
+    "viewer": ["viser>=1.0.30,<2"],
+    "planning": ["ompl>=2.0.1"],
+    "record": ["mcap>=1.2", "mcap-ros2-support>=0.5.5"],
     "plot": ["matplotlib>=3.6", "pillow>=10"],
     "test": [
         "hypothesis>=6.98",
