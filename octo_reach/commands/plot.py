@@ -86,6 +86,8 @@ def _checked_output(arguments: argparse.Namespace) -> Path:
         raise CommandError(
             f"--output must be a file name that ends in {', '.join(SUFFIXES)}, got {output}"
         )
+    if output == Path(arguments.trace):
+        raise CommandError(f"--output: {output} is the trace itself")
     if output.is_dir() or not os.access(output if output.exists() else output.parent, os.W_OK):
         raise CommandError(f"--output: {output} cannot be written")
     return output

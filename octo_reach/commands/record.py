@@ -147,7 +147,7 @@ def _listen(
             if passed >= seconds:
                 break
             topics = sum(1 for topic in list(file.topics.values()) if topic.messages)
-            show(f"{passed:.0f} s: {file.messages} messages of {topics} topics")
+            show(f"{passed:.0f} s: messages {file.messages}, topics {topics}")
             signals.news.wait(min(SHOWN_PERIOD, seconds - passed))
             signals.news.clear()
             if signals.suspend:
@@ -164,7 +164,7 @@ def _shown() -> Iterator[Callable[[str], None]]:
         return
     from rich.console import Console
 
-    with Console(stderr=True).status("") as status:
+    with Console(stderr=True).status("", refresh_per_second=4) as status:
         yield status.update
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Normalize
+from matplotlib.colors import Normalize, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -60,6 +60,8 @@ BLOCK_GAP, AXIS_ROOM = 0.36, 0.36
 """Lengths on the page, inch."""
 DOTS_PER_INCH = 200.0
 SMALL = FONT_SIZE - 2.0
+LETTER_SIZE, LETTER = 6.5, 0.055
+"""Size of the names in the bands, points, and about how wide a letter of them is, inch."""
 
 
 def guessed_unit(trace: Trace) -> str:
@@ -204,9 +206,22 @@ class _Page:
                 pad=3.0,
                 color=palette.arm_colour(arm.number),
             )
+        figure_width = axes.get_figure().get_size_inches()[0]
+        length = float(self._edges[-1] - self._edges[0])
+        inches_a_second = axes.get_position().width * figure_width / length
         for first, end, state in runs(arm.states):
             start, stop = float(self._edges[first]), float(self._edges[end])
             axes.axvspan(start, stop, color=_state_colour(state), linewidth=0.0)
+            if (stop - start) * inches_a_second > LETTER * (len(state) + 1):
+                axes.text(
+                    (start + stop) / 2.0,
+                    0.5,
+                    state,
+                    size=LETTER_SIZE,
+                    color=_ink_on(_state_colour(state)),
+                    ha="center",
+                    va="center_baseline",
+                )
 
     def _draw_errors(self, axes: Axes, arm: ArmTrace) -> None:
         scale = 1000.0 if self._unit == METRE else 1.0
@@ -365,6 +380,12 @@ def _symmetric(largest: float) -> tuple[float, float]:
 
 def _degrees(value: float, place: int | None = None) -> str:
     return f"{value:g}°".replace("-", "\N{MINUS SIGN}")
+
+
+def _ink_on(colour: str) -> str:
+    """Give a colour of letters that can be read on a background."""
+    red, green, blue = to_rgb(colour)
+    return palette.INK if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else palette.PAPER
 
 
 def _state_colour(state: str) -> str:

@@ -200,6 +200,7 @@ def test_what_cannot_be_written_is_said_before_the_trace_is_read(tmp_path, capsy
     line = refusal(["plot", "missing", "--output", "plot.gif"], capsys)
     assert line.startswith("octo-reach: --output must be a file name that ends in .png")
     assert "--output is needed" in refusal(["plot", "-"], capsys)
+    assert "is the trace itself" in refusal(["plot", "trace.png"], capsys)
 
 
 def test_without_matplotlib_the_extra_is_named(trace, monkeypatch, capsys):
@@ -301,6 +302,10 @@ def test_the_panels_show_what_the_trace_says(plots, lines):
     states, errors, heading, bends, touches = panels_of(plots.draw_trace(trace, "", "m"), 2, 5)[0]
     arm = trace.arms[0]
     assert len(states.patches) == len(plots.runs(arm.states))
+    # The names stand in the bands that have the room.
+    assert "Holding" in {text.get_text() for text in states.texts}
+    assert "Contact" in arm.states
+    assert "Contact" not in {text.get_text() for text in states.texts}
     # Metres are shown as millimetres.
     np.testing.assert_allclose(errors.lines[0].get_ydata(), 1000.0 * plots.tip_errors(arm))
     np.testing.assert_allclose(
