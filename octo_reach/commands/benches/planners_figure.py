@@ -51,7 +51,7 @@ def save_figure(rows: list[Row], summaries: list[PlannerSummary], path: Path) ->
             4,
             height_ratios=(1.35, 1.0),
             left=0.18,
-            right=0.975,
+            right=0.962,
             top=0.95,
             bottom=0.09,
             hspace=0.46,
@@ -197,8 +197,8 @@ def _draw_rows(
         )
     axes.set_xscale("log")
     low, high = axes.get_xlim()
-    decades = math.log10(high / low)
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if decades > 1.6 else (1.0, 2.0, 5.0)))
+    subs = (1.0,) if math.log10(high / low) > 1.6 else (1.0, 2.0, 5.0)
+    axes.xaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
     axes.xaxis.set_major_formatter(_plain_number)
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_yticks(range(len(names)), [])
