@@ -227,9 +227,8 @@ def describe_solution(
         refinements: how many of these were refinements.
     """
     final = angles.copy()
-    final[~np.isfinite(problem.limits.lowest)] = [
-        wrap(angle) for angle in final[~np.isfinite(problem.limits.lowest)].tolist()
-    ]
+    free = ~np.isfinite(problem.limits.lowest)
+    final[free] = [wrap(angle) for angle in final[free].tolist()]
     positions = joint_positions(problem.base, problem.lengths, final)
     error = math.dist(positions[-1].tolist(), problem.target)
     if error <= tolerance:
