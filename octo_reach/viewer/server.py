@@ -29,6 +29,11 @@ class LocalServer(ViserServer):
         """Refuse: the page is for whoever can reach the address that was chosen."""
         return None
 
+    def stop(self) -> None:
+        """Close the page."""
+        with _quiet():
+            super().stop()
+
 
 def open_server(host: str, port: int) -> LocalServer:
     """Serve a page.
@@ -42,17 +47,26 @@ def open_server(host: str, port: int) -> LocalServer:
     """
     check_address(host, port)
     os.environ.pop("_VISER_PORT_OVERRIDE", None)
-    # What the library prints for people at a prompt would stand between the lines of a log, and
-    # whoever knocks without speaking its language is no failure of ours.
-    rich.get_console().quiet = True
+    # Whoever knocks without speaking its language is no failure of ours.
     logging.getLogger("websockets").setLevel(logging.CRITICAL)
-    with _refuse_strangers(host):
+    with _quiet(), _refuse_strangers(host):
         server = LocalServer(host=host, port=port, label=LABEL, verbose=False)
     if port and server.get_port() != port:
         # Somebody took it in this very moment, and the library moved on to the next one.
         server.stop()
         raise OSError(taken(host, port))
     return server
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep back what the library prints for people at a prompt: it would tear a log."""
+    console = rich.get_console()
+    before, console.quiet = console.quiet, True
+    try:
+        yield
+    finally:
+        console.quiet = before
 
 
 @contextlib.contextmanager

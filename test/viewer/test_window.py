@@ -79,6 +79,14 @@ def wait_until_quiet(page):
         time.sleep(0.005)
 
 
+def test_the_server_prints_nothing(capfd):
+    server = open_server("127.0.0.1", 0)
+    with open_page(address(server)):
+        pass
+    server.stop()
+    assert capfd.readouterr() == ("", "")
+
+
 def test_only_what_has_changed_is_sent(window, page):
     still = Snapshot(arms=(seen_arm(),), objects=(FOOD,), controller=True, world=True)
     for count in range(3):
