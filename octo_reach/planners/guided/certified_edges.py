@@ -164,8 +164,10 @@ def certify(
                 return REFUSED, 0.0, spent
     shortest = SHORTEST_INTERVAL * body.unit / fastest
     half = 0.5 * (1.0 - covered)
+    begun = covered
     while covered < 1.0:
-        if spent >= budget:
+        # Not before something is covered: the next call would begin with the same half again.
+        if spent >= budget and covered > begun:
             return UNDECIDED, covered, spent
         half = min(half, 1.0 - covered)
         middle = covered + half
