@@ -18,7 +18,7 @@ from octo_reach.ros.joint_states import JointStateBuilder
 from octo_reach.ros.markers import ArmMarkers
 from octo_reach.ros.objects import ObjectMarkers, WorldObject
 from octo_reach.ros.offered_profiles import offered_profiles
-from octo_reach.ros.plain_messages import NANOSECONDS, stamp, text_message
+from octo_reach.ros.plain_messages import NANOSECONDS, number_message, stamp, text_message
 from octo_reach.ros.quality_of_service import LATCHED, STREAM
 from octo_reach.ros.states import ArmStatesBuilder
 from octo_reach.ros.targets import TipBuilder
@@ -82,6 +82,7 @@ class RunRecording:
         for arm in octopus.arms:
             tip = self._tips.setdefault(arm.number, TipBuilder())
             self._say(f"/{arm_name(arm.number)}/tip", tip.fill(arm, now))
+            self._say(f"/{arm_name(arm.number)}/tip_error", number_message(arm.tip_error))
         if tick % STATES_STEPS == 0 or self._states.changed(octopus):
             self._say("/arm_states", self._states.fill(octopus, now), latched=True)
         if tick % DRAWING_STEPS == 0:

@@ -35,7 +35,10 @@ events:
 """
 TICKS = 120
 LATCHED = {"/arm_states", "/grasps", "/objects", "/robot_description", "/tf_static"}
-STREAMS = {"/arm_3/tip", "/arm_5/tip", "/contacts", "/joint_states", "/markers", "/tf"}
+EVERY_STEP = {
+    *("/arm_3/tip", "/arm_3/tip_error", "/arm_5/tip", "/arm_5/tip_error"),
+    *("/contacts", "/joint_states"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +94,7 @@ def test_the_same_run_gives_the_same_bytes(scene, bag, tmp_path):
 
 def test_it_tells_what_the_nodes_would(summary):
     topics = {channel.topic: channel for channel in summary.channels.values()}
-    assert set(topics) == LATCHED | STREAMS
+    assert set(topics) == LATCHED | EVERY_STEP | {"/markers", "/tf"}
     for name, channel in topics.items():
         kept = "durability: transient_local" in channel.metadata["offered_qos_profiles"]
         assert kept == (name in LATCHED), name
@@ -99,8 +102,7 @@ def test_it_tells_what_the_nodes_would(summary):
         topic: summary.statistics.channel_message_counts[channel.id]
         for topic, channel in topics.items()
     }
-    for topic in ("/joint_states", "/contacts", "/arm_3/tip", "/arm_5/tip"):
-        assert counts[topic] == TICKS + 1
+    assert {counts[topic] for topic in EVERY_STEP} == {TICKS + 1}
     assert counts["/tf"] == counts["/markers"] == TICKS // 4 + 1
     assert counts["/robot_description"] == counts["/tf_static"] == 1
 
@@ -115,12 +117,14 @@ def test_its_time_is_that_of_the_run(told):
 
 def test_a_scene_in_pixels_is_told_in_metres_to_the_last_digit(scene, told):
     run = run_scene(to_metres(load_scene(scene)), TICKS)
-    for octopus, (_, joints), (_, tip) in zip(
-        run, told["/joint_states"], told["/arm_3/tip"], strict=True
+    topics = ("/joint_states", "/arm_3/tip", "/arm_3/tip_error")
+    for octopus, (_, joints), (_, tip), (_, error) in zip(
+        run, *(told[topic] for topic in topics), strict=True
     ):
         angles = [angle for arm in octopus.arms for angle in arm.angles.tolist()]
         assert list(joints.position) == angles
         assert [tip.point.x, tip.point.y] == octopus.arm(3).tip.tolist()
+        assert error.data == octopus.arm(3).tip_error
 
 
 def test_the_summary_and_the_trace_stay_in_pixels(scene, bag, tmp_path, capsys):
