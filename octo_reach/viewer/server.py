@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 
 import rich
+import viser
 import websockets.asyncio.server
-from viser import ViserServer
 
 from octo_reach.viewer.address import check_address, page_address, taken
 
@@ -22,7 +22,7 @@ LOCAL_ORIGIN = r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?"
 """Where a page may come from that speaks to a server of this machine: any port, for tunnels."""
 
 
-class LocalServer(ViserServer):
+class LocalServer(viser.ViserServer):
     """A viser server that stays at home: nobody can make it open a tunnel to the outside."""
 
     def request_share_url(self, verbose: bool = True) -> str | None:
@@ -91,6 +91,6 @@ def _refuse_strangers(host: str) -> Iterator[None]:
         websockets.asyncio.server.serve = serve  # type: ignore
 
 
-def address(server: ViserServer) -> str:
+def address(server: viser.ViserServer) -> str:
     """Give where a browser finds the page."""
     return page_address(server.get_host(), server.get_port())
