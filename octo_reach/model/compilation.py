@@ -32,12 +32,13 @@ def _source_digest(folder: Path | None = None) -> str:
     """Name the present source of the kernels: numba itself looks only at a kernel's own file.
 
     Args:
-        folder: where kernels outside this folder stand; they may call those in this one.
+        folder: where kernels outside this folder stand, somewhere below; they may call each other
+            and those in this one.
     """
     digest = hashlib.sha256()
     here = Path(__file__).parent
     for place in [here] if folder in (None, here) else [here, folder]:
-        for source in sorted(place.glob("*.py")):
+        for source in sorted(place.rglob("*.py")):
             digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -45,10 +46,10 @@ def _source_digest(folder: Path | None = None) -> str:
 @functools.cache
 def _folder_of(source: str) -> str:
     """Give the folder for the compiled code of a source file; empty where none can be written."""
-    folder = Path(source).parent
-    if not _FOLDER or folder == _HERE or _HERE.parent not in folder.parents:
+    below = Path(source).relative_to(_HERE.parent) if _HERE.parent in Path(source).parents else None
+    if not _FOLDER or below is None or below.parts[0] == _HERE.name:
         return _FOLDER
-    return _cache_folder(folder)
+    return _cache_folder(_HERE.parent / below.parts[0])
 
 
 def _cache_folder(sources: Path | None = None) -> str:
