@@ -181,7 +181,7 @@ class Sightings:
         """Give what there is now.
 
         Args:
-            thoughts: whether requests, waypoints and clearances are wanted.
+            thoughts: whether what only `markers` tell is wanted.
         """
         now = self._clock()
         with self._lock:
@@ -342,10 +342,11 @@ def _touches(contacts: Any) -> tuple[Touch, ...]:
 
 
 def _thoughts(message: MarkerArray) -> dict[int, SeenThoughts]:
-    """Read requests, waypoints and clearances from the markers of a controller."""
+    """Read what the markers of a controller tell of its arms."""
     requests: dict[int, Floats] = {}
     waypoints: dict[int, Floats] = {}
     clearances: dict[int, float] = {}
+    ellipses: dict[int, Floats] = {}
     for marker in message.markers:
         if marker.action != Marker.ADD:
             continue
@@ -356,13 +357,16 @@ def _thoughts(message: MarkerArray) -> dict[int, SeenThoughts]:
             waypoints[marker.id] = _points(marker)
         elif marker.ns == "clearance":
             clearances[marker.id] = 0.5 * float(marker.scale.x)
+        elif marker.ns == "manipulability":
+            ellipses[marker.id] = _points(marker)
     return {
         number: SeenThoughts(
             requests.get(number, np.empty((0, 2, 2))),
             waypoints.get(number, np.empty((0, 2))),
             clearances.get(number, 0.0),
+            ellipses.get(number, np.empty((0, 2))),
         )
-        for number in {*requests, *waypoints, *clearances}
+        for number in {*requests, *waypoints, *clearances, *ellipses}
     }
 
 

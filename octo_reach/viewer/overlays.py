@@ -10,11 +10,8 @@ from viser import LineSegmentsHandle, MeshHandle, SceneApi
 
 from octo_reach.model.geometry import Floats
 from octo_reach.viewer.arms import SIDES, rgb
-from octo_reach.viewer.shapes import manipulability_ellipse, tube_faces, tube_vertices
+from octo_reach.viewer.shapes import tube_faces, tube_vertices
 from octo_reach.viewer.snapshot import SeenArm, SeenThoughts
-
-ELLIPSE_SIZE = 0.12
-"""Half of the larger axis of an ellipse is at most so long, as a share of the arm's length."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +95,9 @@ class _ArmOverlays:
         self._waypoints.show(crosses, (240, 150, 20), 1.1 * high)
         clear = thoughts is not None and wanted.clearance
         self._show_clearance(arm, thoughts.clearance if thoughts and clear else 0.0)
-        ellipse = _ellipse(arm) if wanted.ellipses else nothing
+        ellipse = nothing
+        if thoughts is not None and wanted.ellipses:
+            ellipse = np.stack((thoughts.ellipse[:-1], thoughts.ellipse[1:]), axis=1)
         self._ellipse.show(ellipse, rgb(arm.colour), high)
 
     def _show_clearance(self, arm: SeenArm, clearance: float) -> None:
@@ -138,19 +137,6 @@ def _crosses(points: Floats, size: float) -> Floats:
     return (points[:, None, None, :] + arms).reshape(-1, 2, 2)
 
 
-def _ellipse(arm: SeenArm) -> Floats:
-    """Give the manipulability ellipse about an arm's tip as lines, shape (K, 2, 2), m.
-
-    A straight arm's would be larger than the arm: it is drawn to a scale, the same for all poses.
-    """
-    outline = manipulability_ellipse(arm.joints)
-    length = float(np.hypot(*np.diff(arm.joints, axis=0).T).sum())
-    # A stretched chain of N equal segments: the root of the sum of the squared distances.
-    most = length * np.sqrt((len(arm.joints) - 1) / 3.0)
-    outline = arm.joints[-1] + outline * (ELLIPSE_SIZE * length / most)
-    return np.stack((outline[:-1], outline[1:]), axis=1)
-
-
 class OverlaysDrawing:
     """What is drawn over all arms."""
 
@@ -166,7 +152,7 @@ class OverlaysDrawing:
 
         Args:
             arms: the arms.
-            thoughts: requests, waypoints and clearances, by arm number.
+            thoughts: what is known of it, by arm number.
             wanted: what of it is to be seen.
         """
         there = {arm.number: arm for arm in arms} if any(vars(wanted).values()) else {}

@@ -120,25 +120,3 @@ def ring(sides: int = 40, inner: float = 0.72) -> tuple[Vertices, Faces]:
     )
     vertices = np.vstack((inner * circle, circle))
     return vertices.astype(np.float32), np.concatenate(faces).astype(np.uint32)
-
-
-def manipulability_ellipse(joints: Floats, points: int = 48) -> Floats:
-    """Give how far the tip moves to every side when all joints turn a little together.
-
-    The set {J q : |q| = 1} of the planar chain's tip (Yoshikawa 1985): its half axes are the
-    singular values of the Jacobian J, in metres a radian.
-
-    Args:
-        joints: joint positions from base to tip, shape (N + 1, 2), m.
-        points: number of points.
-
-    Returns:
-        The ellipse about the origin, closed, shape (points + 1, 2), m a rad.
-    """
-    arms = joints[-1] - joints[:-1]
-    jacobian = np.stack((-arms[:, 1], arms[:, 0]))
-    axes, lengths, _ = np.linalg.svd(jacobian, full_matrices=False)
-    around = np.linspace(0.0, 2.0 * math.pi, points + 1)
-    circle = np.stack((np.cos(around), np.sin(around)))
-    ellipse: Floats = (axes @ (lengths[:, None] * circle)).T
-    return ellipse

@@ -98,17 +98,19 @@ class Touch:
 
 @dataclass(frozen=True)
 class SeenThoughts:
-    """What an arm's neighbours say to one another, and what it keeps clear of.
+    """What cannot be seen of an arm: what its segments ask of each other, what it keeps clear of.
 
     Attributes:
         requests: from each segment's start to where it is asked to be, shape (K, 2, 2), m.
         waypoints: points it steers past, shape (K, 2), m.
         clearance: distance it keeps from obstacles, m; 0 where not known.
+        ellipse: how easily its tip moves to every side, as a closed line, shape (K, 2), m.
     """
 
     requests: Floats
     waypoints: Floats
     clearance: float
+    ellipse: Floats
 
 
 @dataclass(frozen=True)

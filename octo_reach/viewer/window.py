@@ -77,9 +77,8 @@ class Window:
 
     @property
     def wants_thoughts(self) -> bool:
-        """Whether somebody wants to see requests, waypoints or clearance."""
-        wanted = self._panel.wanted
-        return self.watched and (wanted.requests or wanted.clearance)
+        """Whether somebody wants to see what is not to be seen of an arm by itself."""
+        return self.watched and any(vars(self._panel.wanted).values())
 
     def take_orders(self) -> list[Order]:
         """Give what was asked for since the last call, the oldest first."""

@@ -19,6 +19,8 @@ from octo_reach.model.octopus import Octopus
 from octo_reach.model.rules import ReachRules
 from octo_reach.model.scene import ObjectKind, SceneObject
 from octo_reach.nodes.sightings import SILENCE, Sightings
+from octo_reach.planners.inverse_kinematics.jacobian import planar_jacobian
+from octo_reach.planners.inverse_kinematics.manipulability import manipulability_ellipse
 from octo_reach.ros.contacts import ContactCloudBuilder
 from octo_reach.ros.description import robot_description
 from octo_reach.ros.joint_states import JointStateBuilder
@@ -167,10 +169,14 @@ def test_contacts_are_counted_for_each_arm_and_placed():
     assert all(math.dist(touch.position, middle) < 0.03 for touch in snapshot.touches)
 
 
-def test_requests_and_clearance_are_read_only_when_somebody_wants_them():
+def test_requests_clearance_and_ellipse_are_read_only_when_somebody_wants_them():
     system = System()
     system.octopus.step(1 / 120)
-    message = serialize_message(ArmMarkers().fill(system.octopus))
+    ellipses = {
+        arm.number: manipulability_ellipse(planar_jacobian(arm.joints))
+        for arm in system.octopus.arms
+    }
+    message = serialize_message(ArmMarkers().fill(system.octopus, ellipses))
     system.sightings.hear_markers(message)
     assert system.snapshot().thoughts == {}
     system.sightings.hear_markers(message)
@@ -178,6 +184,12 @@ def test_requests_and_clearance_are_read_only_when_somebody_wants_them():
     assert set(thoughts) == {1, 2}
     assert thoughts[1].requests[:, 0] == pytest.approx(system.octopus.arm(1).joints[:-1])
     assert thoughts[1].clearance == pytest.approx(RULES.arm_clearance)
+    ellipse = thoughts[1].ellipse
+    assert ellipse[0] == pytest.approx(ellipse[-1])
+    middle = ellipse[:-1].mean(axis=0)
+    assert middle == pytest.approx(system.octopus.arm(1).tip, abs=1e-6)
+    away = np.linalg.norm(ellipse - middle, axis=1)
+    assert away.max() / away.min() == pytest.approx(ellipses[1].major / ellipses[1].minor, rel=0.05)
 
 
 def test_nodes_that_fall_silent_are_no_longer_said_to_be_there():

@@ -21,7 +21,6 @@ from octo_reach.viewer.pointing import FARTHEST, Grip, plane_hit
 from octo_reach.viewer.shapes import (
     TIP_RINGS,
     disc,
-    manipulability_ellipse,
     ring,
     tube_faces,
     tube_vertices,
@@ -77,19 +76,6 @@ def test_faces_look_outwards_and_use_every_vertex():
     corners = vertices[faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     assert (normals[:, 2] > 0.0).all()
-
-
-@given(BENDS)
-def test_the_ellipse_holds_how_every_single_joint_moves_the_tip(bends):
-    joints = chain(bends)
-    arms = joints[-1] - joints[:-1]
-    ellipse = manipulability_ellipse(joints, points=720)
-    assert ellipse[0] == pytest.approx(ellipse[-1])
-    for moved in np.stack((-arms[:, 1], arms[:, 0]), axis=1):
-        # As far as the ellipse reaches to that side, or less.
-        size = np.hypot(*moved)
-        if size > 1e-9:
-            assert (ellipse @ moved).max() / size >= size * (1.0 - 1e-4)
 
 
 @given(COORDINATE, COORDINATE, st.floats(0.1, 5.0), COORDINATE, COORDINATE, st.floats(0.0, 0.05))

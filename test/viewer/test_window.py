@@ -17,7 +17,7 @@ from pages import open_page
 from octo_reach.viewer.orders import SendArm
 from octo_reach.viewer.plots import History
 from octo_reach.viewer.server import address, open_server
-from octo_reach.viewer.snapshot import SeenArm, SeenObject, Snapshot, Touch
+from octo_reach.viewer.snapshot import SeenArm, SeenObject, SeenThoughts, Snapshot, Touch
 from octo_reach.viewer.touches import FADE, FLASH, FLASHING, RESTING, Flashes
 from octo_reach.viewer.window import Window
 
@@ -230,3 +230,36 @@ def test_plots_have_only_whole_samples_of_the_last_minute():
     times, a, b = history.columns(["a", "b"])
     assert times.tolist() == [-4.0, -3.0, -2.0, -1.0, 0.0]
     assert np.isfinite([*a, *b]).all()
+
+
+def test_what_is_asked_for_is_drawn_over_the_arms_and_taken_away_again(window, page):
+    arm = seen_arm()
+    line = np.array([[0.0, 0.0], [0.1, 0.0], [0.0, 0.1], [0.0, 0.0]])
+    thoughts = SeenThoughts(np.zeros((20, 2, 2)), line[:2], 0.003, line)
+    snapshot = Snapshot(arms=(arm,), thoughts={1: thoughts})
+    names = window._server.scene._handle_from_node_name
+
+    def drawn():
+        start = "/overlays/arm_1/"
+        return {name.removeprefix(start) for name in names if name.startswith(start)}
+
+    assert not window.wants_thoughts
+    window.show(snapshot, 0.0)
+    assert drawn() == set()
+    panel = window._panel
+    for box, wanted in (
+        (panel._requests, {"requests", "waypoints"}),
+        (panel._clearance, {"clearance"}),
+        (panel._ellipse, {"ellipse"}),
+    ):
+        box.value = True
+        assert window.wants_thoughts
+        window.show(snapshot, 0.0)
+        assert drawn() == wanted
+        # Nothing is known any more, of one that is still there: another planner moves it.
+        window.show(Snapshot(arms=(arm,)), 0.0)
+        assert drawn() == set()
+        window.show(snapshot, 0.0)
+        box.value = False
+        window.show(snapshot, 0.0)
+        assert drawn() == set()
