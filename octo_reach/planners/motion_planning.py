@@ -12,6 +12,7 @@ plan.path, plan.reason
 from __future__ import annotations
 
 import importlib
+import itertools
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -48,7 +49,6 @@ UNTIL_THE_END = ("BITstar", "RRTstar")
 SECONDS = 5.0
 ATTEMPT = 0.5
 """After so long a search is given up and another begun with another seed, s."""
-MOST_ATTEMPTS = 10_000
 ROUNDS = 2
 """After so many rounds without a single goal pose the target counts as out of reach."""
 MARGINS = (1.0, 0.3, 0.05)
@@ -60,9 +60,10 @@ BEGINNINGS = 48
 MOST_GOALS = 16
 SAME = 0.1
 """Goal poses nearer to one another than this in every joint are one, rad."""
-RANGE = 0.5
-"""Longest edge of a tree, rad over all joints together. OMPL's own choice, a part of the whole
-space, is six times as long, and such edges of an arm of many joints are hardly ever clear."""
+RANGES = (1.0, 0.5, 2.0)
+"""Longest edges of a tree, rad over all joints together, taken in turn: what one scene needs is of
+no use in another. OMPL's own choice, a part of the whole space, is about 3, and such edges of an
+arm of many joints are hardly ever clear."""
 WORK = 1 << 30
 """More than any edge takes to certify: it is never left undecided."""
 
@@ -213,18 +214,19 @@ def plan_path(
     most_goals = 0
     # A tree that has grown the wrong way is seldom worth waiting for: others are begun in turn.
     attempt = seconds / len(margins) if algorithm in UNTIL_THE_END else ATTEMPT
-    for number in range(MOST_ATTEMPTS):
-        margin = margins[number % len(margins)]
-        drawn = seed + number // len(margins)
+    for turn in itertools.count():
+        margin = margins[turn % len(margins)]
+        drawn = seed + turn // len(margins)
         goals = _find_goals(body, pose, aim, circles, margin, near, drawn, is_over)
         most_goals = max(most_goals, len(goals))
         search = _Search(library, body, circles, margin, is_over)
         path = search.straight(pose, goals)
-        if path is None and goals:
-            path = search.run(algorithm, pose, goals, attempt, drawn)
+        for longest in RANGES if goals else ():
+            if path is None and not is_over():
+                path = search.run(algorithm, pose, goals, longest, attempt, drawn)
         if path is not None:
             return PathPlan(path, "", margin, len(goals), taken())
-        if is_over() or (most_goals == 0 and number + 1 >= ROUNDS * len(margins)):
+        if is_over() or (most_goals == 0 and turn + 1 >= ROUNDS * len(margins)):
             break
     if most_goals > 0:
         reason = f"{algorithm} found no way to a pose that reaches the target in {seconds:g} s"
@@ -370,7 +372,13 @@ class _Search:
         return None
 
     def run(
-        self, algorithm: str, start: Floats, goals: list[Floats], seconds: float, seed: int
+        self,
+        algorithm: str,
+        start: Floats,
+        goals: list[Floats],
+        longest: float,
+        seconds: float,
+        seed: int,
     ) -> Floats | None:
         """Search for a path, and make it shorter; give its poses, shape (K, N), or None."""
         base = self._library.base
@@ -396,7 +404,7 @@ class _Search:
         setup.setGoal(states)
         planner = getattr(self._library.geometric, algorithm)(information)
         if hasattr(planner, "setRange"):
-            planner.setRange(RANGE)
+            planner.setRange(longest)
         setup.setPlanner(planner)
         deadline = time.monotonic() + seconds
         setup.solve(

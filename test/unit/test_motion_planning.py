@@ -160,7 +160,7 @@ class TestWithTheLibrary:
         assert len(plan.path) >= 2
 
     def test_the_same_seed_gives_the_same_path_and_another_one_another(self):
-        paths = [plan_among(WALL, seed=seed)[2].path for seed in (3, 3, 4)]
+        paths = [plan_among(WALL, seed=seed)[2].path for seed in (2, 2, 6)]
         assert paths[0].tobytes() == paths[1].tobytes()
         assert paths[0].tobytes() != paths[2].tobytes()
 
