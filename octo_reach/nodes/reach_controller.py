@@ -19,7 +19,6 @@ from rclpy.clock import JumpThreshold, TimeJump
 from rclpy.duration import Duration
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
-from rclpy.publisher import Publisher
 from rclpy.qos import qos_policy_name_from_kind
 from sensor_msgs.msg import JointState, PointCloud2
 from std_msgs.msg import String
@@ -35,6 +34,7 @@ from octo_reach.nodes.planner_preparation import SHORT_WAIT, PlannerPreparation
 from octo_reach.nodes.signal_flag import SignalFlag
 from octo_reach.nodes.spinning import informed, run_node
 from octo_reach.nodes.step_schedule import NANOSECONDS, StepSchedule
+from octo_reach.nodes.tip_topics import TipTopics
 from octo_reach.planners import PLANNERS, create_planner
 from octo_reach.planners.chosen import ChosenPlanners
 from octo_reach.planners.inverse_kinematics.jacobian import planar_jacobian
@@ -45,7 +45,7 @@ from octo_reach.planners.inverse_kinematics.manipulability import (
 from octo_reach.planners.trajectory import Trajectory
 from octo_reach.ros.contacts import ContactCloudBuilder
 from octo_reach.ros.description import robot_description
-from octo_reach.ros.diagnostics import NodeDiagnostics, controller_report
+from octo_reach.ros.diagnostics import NodeDiagnostics, arm_parts, controller_report
 from octo_reach.ros.frames import arm_name
 from octo_reach.ros.grasps import GraspMarkers
 from octo_reach.ros.joint_states import JointStateBuilder, proposal_from_joint_state
@@ -71,7 +71,7 @@ from octo_reach.ros.quality_of_service import (
 )
 from octo_reach.ros.reported_scene import ReportedScene
 from octo_reach.ros.states import ArmStatesBuilder
-from octo_reach.ros.targets import TipBuilder, target_from_point, target_from_pose
+from octo_reach.ros.targets import target_from_point, target_from_pose
 from octo_reach.ros.trajectories import TrajectoryRequest, trajectory_from_message
 from octo_reach.ros.validation import RejectedInput, RejectionLog
 from octo_reach.scenes import SceneDocument, load_scene, to_metres
@@ -185,14 +185,12 @@ class ReachController(Node):
         self._markers = self.create_publisher(MarkerArray, "markers", STREAM)
         self._description = self.create_publisher(String, "robot_description", LATCHED)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
-        self._tips: list[tuple[Publisher, TipBuilder]] = [
-            (self.create_publisher(PointStamped, f"{arm_name(n)}/tip", STREAM), TipBuilder())
-            for n in octopus.numbers
-        ]
+        self._tips = {number: TipTopics(self, number) for number in octopus.numbers}
         self._joint_builder = JointStateBuilder()
         self._contact_builder = ContactCloudBuilder()
         self._grasp_builder = GraspMarkers()
         self._states_builder = ArmStatesBuilder()
+        self._markers_heard = 0
         self._marker_builder = ArmMarkers()
         self._marker_builder.fill(octopus, self._ellipses())  # compiled before the first step
         self._report_builder = NodeDiagnostics(self.get_fully_qualified_name())
@@ -378,6 +376,7 @@ class ReachController(Node):
     def _reset(self, number: int) -> tuple[bool, str]:
         self._octopus.reset(number)
         self._joint_builder.restart()
+        self._tips[number].restart()
         return True, f"{arm_name(number)} is in its starting pose"
 
     def _reset_all(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
@@ -455,6 +454,7 @@ class ReachController(Node):
         if wanted != arm.parameters:
             self._octopus.reset(number, wanted)
             self._joint_builder.restart()
+            self._tips[number].restart()
 
     # ------------------------------------------------------------------ time
 
@@ -618,9 +618,8 @@ class ReachController(Node):
             self._joint_states.publish(joints)
         if self._contacts.get_subscription_count():
             self._contacts.publish(self._contact_builder.fill(octopus.contacts, stamp))
-        for (publisher, builder), arm in zip(self._tips, octopus.arms, strict=True):
-            if publisher.get_subscription_count():
-                publisher.publish(builder.fill(arm, stamp))
+        for arm in octopus.arms:
+            self._tips[arm.number].publish(arm, stamp)
 
     def _publish_changes(self, due: int) -> None:
         """Publish what only changes and slower rates are published of."""
@@ -640,8 +639,17 @@ class ReachController(Node):
         if rate > 0.0 and now - self._markers_time >= 1.0 / rate:
             # On from the time they were due, or whole steps would make the rate too low.
             self._markers_time = max(self._markers_time + 1.0 / rate, now - 1.0 / rate)
-            if self._markers.get_subscription_count():
-                self._markers.publish(self._marker_builder.fill(octopus, self._ellipses()))
+            self._publish_markers()
+
+    def _publish_markers(self) -> None:
+        listeners = self._markers.get_subscription_count()
+        # Whoever is new has what a controller before this one drew, or nothing.
+        anew = listeners > self._markers_heard
+        self._markers_heard = listeners
+        if listeners:
+            self._markers.publish(
+                self._marker_builder.fill(self._octopus, self._ellipses(), anew=anew)
+            )
 
     def _ellipses(self) -> dict[int, ManipulabilityEllipse]:
         return {
@@ -696,7 +704,10 @@ class ReachController(Node):
         self._steps_reported = self._steps
         self._missed_reported = schedule.missed
         self._worst_step = 0.0
-        self._diagnostics.publish(self._report_builder.fill(_stamp(clock), level, summary, values))
+        parts = arm_parts(self._octopus, self._hold_reason())
+        self._diagnostics.publish(
+            self._report_builder.fill(_stamp(clock), level, summary, values, parts)
+        )
 
     def _say_let_go(self, text: str) -> None:
         self.get_logger().warning(text)

@@ -46,6 +46,14 @@ KIND_COLOURS: dict[ObjectKind, Colour] = {
 """Colours of objects by kind."""
 
 
+CONTACT_COLOURS: dict[ObjectKind, Colour] = {
+    ObjectKind.FOOD: (1.00, 0.85, 0.10),
+    ObjectKind.OBSTACLE: (1.00, 0.45, 0.00),
+    ObjectKind.HAZARD: (1.00, 0.00, 0.30),
+}
+"""Colours of contacts by the kind of the object: they stand out from objects and states."""
+
+
 def arm_colour(number: int) -> Colour:
     """Give the colour of an arm by its number, from 1."""
     return ARM_COLOURS[(number - 1) % len(ARM_COLOURS)]

@@ -1,11 +1,20 @@
-"""How a node itself is doing, as messages on `/diagnostics`."""
+"""How a node itself is doing, as messages on `/diagnostics`.
+
+The node's own status comes first, under the node's full name. What it has to say of its parts
+follows as `<node>: <part>`, the way diagnostic_updater writes it, which aggregators group by.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+
+from octo_reach.model.octopus import Arm, Octopus
+from octo_reach.ros.frames import arm_name
+from octo_reach.ros.states import WARNING_STATES
 
 OK = DiagnosticStatus.OK
 WARN = DiagnosticStatus.WARN
@@ -16,8 +25,29 @@ SLOWEST_RATE = 0.95
 """Share of the wanted rate below which the achieved one is worth a warning."""
 
 
+FAILED = "Failed"
+"""State of an arm that does nothing any more until somebody sees to it."""
+
+
+@dataclass(frozen=True)
+class PartReport:
+    """How a part of a node is doing.
+
+    Attributes:
+        name: what it is called beside the node's name, and what the status is about.
+        level: `OK`, `WARN`, `ERROR` or `STALE` of this module.
+        summary: the report in a few words.
+        values: figures by name, unit in the name; floats are given six digits.
+    """
+
+    name: str
+    level: bytes
+    summary: str
+    values: Mapping[str, object] = field(default_factory=dict)
+
+
 class NodeDiagnostics:
-    """One node's status as one message that is filled again for every report."""
+    """One node's status, and its parts', as one message that is filled again for every report."""
 
     def __init__(self, name: str, hardware_id: str = "octo_reach") -> None:
         """Make the message.
@@ -27,11 +57,18 @@ class NodeDiagnostics:
             hardware_id: what the status is about.
         """
         self.message = DiagnosticArray()
+        self._name = name
         self._status = DiagnosticStatus(name=name, hardware_id=hardware_id)
+        self._parts: dict[str, DiagnosticStatus] = {}
         self.message.status = [self._status]
 
     def fill(
-        self, stamp: Time, level: bytes, summary: str, values: Mapping[str, object]
+        self,
+        stamp: Time,
+        level: bytes,
+        summary: str,
+        values: Mapping[str, object],
+        parts: Iterable[PartReport] = (),
     ) -> DiagnosticArray:
         """Put a report into the message.
 
@@ -40,18 +77,67 @@ class NodeDiagnostics:
             level: `OK`, `WARN`, `ERROR` or `STALE` of this module.
             summary: the report in one line.
             values: figures by name, unit in the name; floats are given six digits.
+            parts: how its parts are.
 
         Returns:
             The message, the same object every time.
         """
         self.message.header.stamp = stamp
-        self._status.level = level
-        self._status.message = summary
-        self._status.values = [
-            KeyValue(key=key, value=f"{value:.6g}" if isinstance(value, float) else str(value))
-            for key, value in values.items()
-        ]
+        _fill(self._status, level, summary, values)
+        statuses = [self._status]
+        for part in parts:
+            status = self._parts.get(part.name)
+            if status is None:
+                full_name = f"{self._name}: {part.name}"
+                status = DiagnosticStatus(name=full_name, hardware_id=part.name)
+                self._parts[part.name] = status
+            _fill(status, part.level, part.summary, part.values)
+            statuses.append(status)
+        self.message.status = statuses
         return self.message
+
+
+def _fill(
+    status: DiagnosticStatus, level: bytes, summary: str, values: Mapping[str, object]
+) -> None:
+    status.level = level
+    status.message = summary
+    status.values = [
+        KeyValue(key=key, value=f"{value:.6g}" if isinstance(value, float) else str(value))
+        for key, value in values.items()
+    ]
+
+
+def arm_parts(octopus: Octopus, warning: str = "") -> list[PartReport]:
+    """Judge how the arms are doing, as parts of their controller.
+
+    Args:
+        octopus: the arms.
+        warning: why they do not do as told, beside their states; empty when all is well.
+    """
+    return [_arm_part(arm, warning) for arm in octopus.arms]
+
+
+def _arm_part(arm: Arm, warning: str) -> PartReport:
+    state = arm.state
+    level = WARN if warning or state in WARNING_STATES else OK
+    if state == FAILED:
+        level = ERROR
+    x, y = arm.aim.tolist()
+    grip = arm.grip
+    return PartReport(
+        name=arm_name(arm.number),
+        level=level,
+        summary=f"{state}: {warning}" if warning else state,
+        values={
+            "tip error (m)": float(arm.tip_error),
+            "target (m)": f"{x:.6g}, {y:.6g}",
+            "touching segments": arm.touched_segments,
+            "holds": "nothing" if grip is None else f"object {grip.object}",
+            "planner": arm.planner_name,
+            "planner note": arm.planner_note,
+        },
+    )
 
 
 def controller_report(

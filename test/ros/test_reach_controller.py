@@ -12,9 +12,10 @@ import time
 
 import numpy as np
 import pytest
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PointStamped, PoseStamped
 from harness import status_values
+from nav_msgs.msg import Path
 from rcl_interfaces.srv import DescribeParameters, ListParameters
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from sensor_msgs.msg import JointState, PointCloud2
@@ -33,7 +34,7 @@ from stage import (
     stamp_of,
     tip_of,
 )
-from std_msgs.msg import String
+from std_msgs.msg import Float64, String
 from visualization_msgs.msg import Marker, MarkerArray
 
 from octo_reach.model.compilation import COMPILED
@@ -65,8 +66,15 @@ PUBLISHED = {
     "markers": "visualization_msgs/msg/MarkerArray",
     "robot_description": "std_msgs/msg/String",
     "/diagnostics": "diagnostic_msgs/msg/DiagnosticArray",
-    "arm_1/tip": "geometry_msgs/msg/PointStamped",
-    "arm_3/tip": "geometry_msgs/msg/PointStamped",
+    **{
+        f"{arm_name(arm)}/{topic}": kind
+        for arm in ARMS
+        for topic, kind in (
+            ("tip", "geometry_msgs/msg/PointStamped"),
+            ("tip_error", "std_msgs/msg/Float64"),
+            ("trail", "nav_msgs/msg/Path"),
+        )
+    },
 }
 SUBSCRIBED = {
     "objects": "visualization_msgs/msg/MarkerArray",
@@ -307,6 +315,90 @@ def test_a_tip_comes_every_step_and_is_where_the_joints_put_it(arms):
         assert tip.point.z == 0.0
         assert tip.header.frame_id == "world"
     arms.probe.stop_listening(tips)
+
+
+def test_a_tip_error_comes_every_step_as_a_plain_number(arms):
+    errors = arms.probe.listen(Float64, "arm_3/tip_error")
+    errors.wait_for_next()
+    heard = arms.joint_states
+    heard.clear()
+    errors.clear()
+    heard.wait_for_next(30)
+    errors.wait_for_next()
+    target = arms.report(3).target
+    distances = [math.dist(tip_of(message, 3), target) for message in heard.messages]
+    # Of the same steps, but for one or two at either end.
+    matched = [
+        error.data
+        for error in errors.messages
+        if any(error.data == pytest.approx(distance, abs=2e-6) for distance in distances)
+    ]
+    assert len(matched) > 20
+    arms.probe.stop_listening(errors)
+
+
+def points_of(path):
+    return [(pose.pose.position.x, pose.pose.position.y) for pose in path.poses]
+
+
+def test_a_trail_follows_the_tip_until_a_reset(arms):
+    trail = arms.probe.listen(Path, "arm_1/trail")
+    arms.wait_for_state("Reached")
+    arms.send(1, -0.1, 0.1)
+    arms.wait_for_target(-0.1, 0.1)
+    arms.wait_for_state("Reached")
+    path = trail.wait_until_latest(
+        lambda path: path.poses and math.dist(points_of(path)[-1], (-0.1, 0.1)) < 0.003,
+        "a trail to the target",
+    )
+    assert path.header.frame_id == "world"
+    assert len(path.poses) > 10
+    assert all(pose.pose.orientation.w == 1.0 for pose in path.poses)
+    steps = [math.dist(*pair) for pair in itertools.pairwise(points_of(path))]
+    assert max(steps) < 0.1 * REACH
+    # Faster than ten a second it never comes.
+    gaps = np.diff(list(trail.times)[-5:])
+    assert len(gaps) == 0 or np.median(gaps) > 0.05
+    arms.probe.set_flag("reach_controller/pause", True)
+    arms.still_joint_states()
+    trail.clear()
+    arms.probe.trigger("arm_1/reset")
+    trail.wait_for(lambda path: not path.poses, "no trail any more")
+    arms.probe.stop_listening(trail)
+
+
+def test_whoever_is_new_to_the_markers_hears_all_of_them_and_to_clear_those_before(arms):
+    first = arms.probe.listen(MarkerArray, "markers")
+    message = first.wait_for()
+    assert message.markers[0].action == Marker.DELETEALL
+    assert {"ground", "legend", "arm"} <= {marker.ns for marker in message.markers}
+    first.clear()
+    second = arms.probe.listen(MarkerArray, "markers")
+    second.wait_for(
+        lambda message: message.markers[0].action == Marker.DELETEALL, "all of them once more"
+    )
+    first.wait_until_latest(
+        lambda message: message.markers[0].action != Marker.DELETEALL, "changes only again"
+    )
+    arms.probe.stop_listening(first)
+    arms.probe.stop_listening(second)
+
+
+def test_diagnostics_tell_of_every_arm_beside_the_node(arms):
+    arms.probe.trigger("arm_1/idle")
+    arms.send(3, base_of(3)[0] + 9.0, 0.0)
+    arms.wait_for_state("Idle", 1)
+    arms.wait_for_state("Beyond reach", 3)
+    name = f"{arms.start.namespace}/{CONTROLLER}"
+    arms.diagnostics.clear()
+    message = arms.diagnostics.wait_for(
+        lambda message: message.status[0].name == name and len(message.status) > 1, "of the node"
+    )
+    _, *rest = message.status
+    assert [(s.name, s.hardware_id, s.message, s.level) for s in rest] == [
+        (f"{name}: arm_1", "arm_1", "Idle", DiagnosticStatus.OK),
+        (f"{name}: arm_3", "arm_3", "Beyond reach", DiagnosticStatus.WARN),
+    ]
 
 
 def test_arm_states_find_a_late_joiner(arms):

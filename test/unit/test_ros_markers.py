@@ -9,11 +9,14 @@ from ros_messages import STEP, make_octopus, received
 from visualization_msgs.msg import Marker
 
 from octo_reach.model.arm import ArmParameters
+from octo_reach.model.octopus import Octopus
+from octo_reach.model.rules import ReachRules
 from octo_reach.model.scene import ObjectKind
 from octo_reach.planners.external import ExternalPlanner
 from octo_reach.planners.inverse_kinematics.jacobian import planar_jacobian
 from octo_reach.planners.inverse_kinematics.manipulability import manipulability_ellipse
-from octo_reach.ros.markers import ArmMarkers
+from octo_reach.ros.colours import CONTACT_COLOURS, STATE_COLOURS, state_colour
+from octo_reach.ros.markers import LEGEND, MOST_CONTACTS, REPEATED, ArmMarkers
 
 pytestmark = pytest.mark.ros
 
@@ -40,6 +43,11 @@ def assert_drawable(message):
         assert marker.scale.x > 0.0
         if marker.type in DRAWN:
             assert marker.points
+            assert len(marker.colors) in (0, len(marker.points))
+        if marker.type == Marker.TEXT_VIEW_FACING:
+            assert marker.text
+            # RViz draws a space as wide as scale.x, and takes the height from scale.z.
+            assert marker.scale.x == pytest.approx(0.5 * marker.scale.z)
         if marker.type == Marker.LINE_LIST:
             assert len(marker.points) % 2 == 0
         if marker.type not in (Marker.LINE_STRIP, Marker.LINE_LIST):
@@ -51,8 +59,13 @@ def test_each_arm_is_drawn_under_its_number_and_the_ground_once():
     octopus.step(STEP)
     message = received(ArmMarkers().fill(octopus))
     assert_drawable(message)
-    names = ("arm", "clearance", "manipulability", "requests", "target", "waypoints")
-    assert set(by_name(message)) == {("ground", 0), *((ns, n) for ns in names for n in (1, 3))}
+    names = ("arm", "clearance", "manipulability", "requests", "state", "target", "waypoints")
+    assert set(by_name(message)) == {
+        ("ground", 0),
+        ("contacts", 0),
+        *(("legend", line) for line in range(1, len(LEGEND) + 1)),
+        *((ns, n) for ns in names for n in (1, 3)),
+    }
 
 
 def test_strip_and_clearance_follow_the_joints():
@@ -180,3 +193,157 @@ def test_an_arm_that_changes_its_geometry_is_drawn_anew():
     assert_drawable(message)
     assert len(by_name(message)["arm", 1].points) == 6
     assert len(by_name(message)["requests", 1].points) == 10
+
+
+def colour_of(marker):
+    return (marker.color.r, marker.color.g, marker.color.b)
+
+
+def test_the_state_is_written_above_the_tip_in_its_colour():
+    octopus = make_octopus((1, 2))
+    octopus.idle(2)
+    drawing = ArmMarkers()
+    for _ in range(3):
+        octopus.step(STEP)
+        message = drawing.fill(octopus)
+    assert_drawable(received(message))
+    for arm in octopus.arms:
+        text = by_name(message)["state", arm.number]
+        assert text.text == f"arm_{arm.number}: {arm.state}"
+        assert colour_of(text) == state_colour(arm.state)
+        x, y = arm.tip.tolist()
+        assert text.pose.position.x == x
+        assert text.pose.position.y > y
+    assert by_name(message)["state", 2].text == "arm_2: Idle"
+
+
+def test_the_legend_says_what_every_colour_means_beside_what_the_arms_reach():
+    octopus = make_octopus((1, 2))
+    lines = [m for m in received(ArmMarkers().fill(octopus)).markers if m.ns == "legend"]
+    meanings = {line.text: colour_of(line) for line in lines}
+    for state, colour in STATE_COLOURS.items():
+        assert meanings[state] == pytest.approx(colour)
+    for kind, colour in CONTACT_COLOURS.items():
+        assert meanings[f"touches {kind.label}"] == pytest.approx(colour)
+    heights = [line.pose.position.y for line in lines]
+    gaps = -np.diff(heights)
+    assert (gaps > lines[0].scale.z).all()
+    left = min(arm.base[0] - arm.parameters.reach for arm in octopus.arms)
+    assert all(line.pose.position.x < left for line in lines)
+
+
+def test_what_touches_is_shown_larger_than_the_arm_in_the_colour_of_its_kind():
+    octopus = make_octopus((1,))
+    drawing = ArmMarkers()
+    assert by_name(drawing.fill(octopus))["contacts", 0].action == Marker.DELETE
+    x, y = octopus.arm(1).joints[5].tolist()
+    food = octopus.add_object(ObjectKind.FOOD, (x, y), 0.01)
+    hazard = octopus.add_object(ObjectKind.HAZARD, octopus.arm(1).tip.tolist(), 0.002)
+    octopus.step(STEP)
+    message = received(drawing.fill(octopus))
+    assert_drawable(message)
+    marker = by_name(message)["contacts", 0]
+    contacts = octopus.contacts
+    assert len(contacts.kinds) >= 2
+    np.testing.assert_array_equal(points_of(marker), contacts.points)
+    for kind, colour in zip(contacts.kinds.tolist(), marker.colors, strict=True):
+        shown = (colour.r, colour.g, colour.b)
+        assert shown == pytest.approx(CONTACT_COLOURS[ObjectKind(kind)])
+        assert colour.a == 1.0
+    assert marker.scale.x > 2.0 * octopus.rules.arm_clearance
+    octopus.remove_object(food)
+    octopus.remove_object(hazard)
+    octopus.step(STEP)
+    assert by_name(drawing.fill(octopus))["contacts", 0].action == Marker.DELETE
+
+
+def test_of_a_great_many_contacts_only_so_many_are_drawn():
+    octopus = make_octopus((1,))
+    drawing = ArmMarkers()
+    x, y = octopus.arm(1).joints[3].tolist()
+    for _ in range(MOST_CONTACTS):
+        octopus.add_object(ObjectKind.FOOD, (x, y), 0.012)
+    octopus.step(STEP)
+    assert len(octopus.contacts.arms) > MOST_CONTACTS
+    marker = by_name(received(drawing.fill(octopus)))["contacts", 0]
+    assert len(marker.points) == len(marker.colors) == MOST_CONTACTS
+
+
+def test_what_never_moves_is_said_now_and_then_only():
+    octopus = make_octopus((1,))
+    drawing = ArmMarkers()
+    said = []
+    for _ in range(2 * REPEATED + 1):
+        names = set(by_name(drawing.fill(octopus)))
+        assert ("arm", 1) in names
+        said.append({ns for ns, _ in names} & {"ground", "legend"})
+    assert [turn for turn, names in enumerate(said) if names] == [0, REPEATED, 2 * REPEATED]
+    assert said[0] == {"ground", "legend"}
+
+
+def test_whoever_is_new_hears_everything_and_to_clear_what_was_before():
+    octopus = make_octopus((1,))
+    drawing = ArmMarkers()
+    first = set(by_name(drawing.fill(octopus)))
+    drawing.fill(octopus)
+    first_marker, *others = received(drawing.fill(octopus, anew=True)).markers
+    assert first_marker.action == Marker.DELETEALL
+    assert {(marker.ns, marker.id) for marker in others} == first
+    assert all(marker.action != Marker.DELETEALL for marker in drawing.fill(octopus).markers)
+
+
+def shown_after(shown, message):
+    """What RViz shows after a message, given what it showed before."""
+    shown = set(shown)
+    for marker in message.markers:
+        if marker.action == Marker.DELETEALL:
+            shown.clear()
+        elif marker.action == Marker.DELETE:
+            shown.discard((marker.ns, marker.id))
+        else:
+            shown.add((marker.ns, marker.id))
+    return shown
+
+
+def test_names_stay_the_same_over_a_long_run_and_nothing_stays_that_has_ended():
+    octopus = make_octopus((1, 2))
+    drawing = ArmMarkers()
+    shown, ever = set(), set()
+    food = octopus.add_object(ObjectKind.FOOD, octopus.arm(1).joints[8].tolist(), 0.01)
+    x, y = octopus.arm(2).tip.tolist()
+    obstacle = octopus.add_object(ObjectKind.OBSTACLE, (x, y + 0.03), 0.01)
+    octopus.reach(2, (x, y + 0.08))
+    for step in range(600):
+        octopus.step(STEP)
+        if step % 4 == 0:
+            message = drawing.fill(octopus)
+            shown = shown_after(shown, message)
+            ever |= set(by_name(message))
+        if step == 400:
+            octopus.release(1)
+            octopus.idle(2)
+            octopus.remove_object(food)
+            octopus.remove_object(obstacle)
+    assert ever == set(by_name(ArmMarkers().fill(octopus)))
+    ended = {"target", "requests", "waypoints", "contacts", "manipulability"}
+    assert {ns for ns, _ in shown} == {ns for ns, _ in ever} - ended
+
+
+def test_nothing_of_an_arm_stays_when_it_is_gone():
+    many, few = make_octopus((1, 2, 3)), make_octopus((2,))
+    drawing = ArmMarkers()
+    shown = shown_after(set(), drawing.fill(many))
+    assert {number for ns, number in shown if ns == "arm"} == {1, 2, 3}
+    # Any one of these messages may be the first that somebody hears.
+    later = [received(drawing.fill(few)) for _ in range(REPEATED + 1)]
+    for message in later[:REPEATED]:
+        assert_drawable(message)
+        assert {n for ns, n in shown_after(shown, message) if ns in ("arm", "state")} == {2}
+    assert {marker.id for marker in later[-1].markers if marker.ns == "arm"} == {2}
+
+
+def test_of_a_thick_arm_everything_lies_above_it():
+    thick = Octopus([arm.placement for arm in make_octopus((1,)).arms], ReachRules(unit=0.1))
+    for marker in ArmMarkers().fill(thick).markers:
+        if marker.ns in ("arm", "requests", "target", "state", "contacts"):
+            assert marker.pose.position.z > thick.rules.arm_clearance

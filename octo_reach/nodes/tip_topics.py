@@ -1,0 +1,82 @@
+"""What a controller says of one arm's tip: where it is, how far off, and which way it came."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import PointStamped
+from nav_msgs.msg import Path
+from rclpy.node import Node
+from std_msgs.msg import Float64
+
+from octo_reach.model.octopus import Arm
+from octo_reach.ros.frames import arm_name
+from octo_reach.ros.quality_of_service import STREAM
+from octo_reach.ros.targets import TipBuilder
+from octo_reach.ros.trails import TipTrail
+
+TRAIL_PERIOD = 0.1
+"""Time between two messages of a trail that goes on, s."""
+
+TRAIL_PATIENCE = 1.0
+"""Time after which one that does not is said again, for whoever has come since, s."""
+
+
+class TipTopics:
+    """The topics of one arm's tip. Of those nobody hears nothing is made, and no trail is kept."""
+
+    def __init__(
+        self, node: Node, number: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Say nothing yet.
+
+        Args:
+            node: the node that speaks.
+            number: number of the arm.
+            clock: seconds of a steady clock.
+        """
+        name = arm_name(number)
+        self._clock = clock
+        self._tip = node.create_publisher(PointStamped, f"{name}/tip", STREAM)
+        self._tip_builder = TipBuilder()
+        self._error = node.create_publisher(Float64, f"{name}/tip_error", STREAM)
+        self._error_message = Float64()
+        self._trail = node.create_publisher(Path, f"{name}/trail", STREAM)
+        self._trail_builder = TipTrail()
+        self._trail_said = 0.0
+        self._trail_grown = False
+
+    def publish(self, arm: Arm, stamp: Time) -> None:
+        """Say where the tip is now, after a step.
+
+        Args:
+            arm: the arm.
+            stamp: when it was there.
+        """
+        if self._tip.get_subscription_count():
+            self._tip.publish(self._tip_builder.fill(arm, stamp))
+        if self._error.get_subscription_count():
+            self._error_message.data = float(arm.tip_error)
+            self._error.publish(self._error_message)
+        if self._trail.get_subscription_count():
+            self._publish_trail(arm, stamp)
+        elif not self._trail_builder.empty:
+            self._trail_builder.clear()
+
+    def restart(self) -> None:
+        """Forget the trail: the arm is elsewhere now, and did not go there."""
+        self._trail_builder.clear()
+        if self._trail.get_subscription_count():
+            # At once: while the arms pause no step would say it.
+            self._trail.publish(self._trail_builder.fill(Time()))
+
+    def _publish_trail(self, arm: Arm, stamp: Time) -> None:
+        self._trail_grown |= self._trail_builder.note(arm)
+        now = self._clock()
+        passed = now - self._trail_said
+        if passed >= (TRAIL_PERIOD if self._trail_grown else TRAIL_PATIENCE):
+            self._trail_said = now
+            self._trail_grown = False
+            self._trail.publish(self._trail_builder.fill(stamp))
