@@ -9,6 +9,7 @@ from octo_reach.installation import share_path
 from octo_reach.model.arm import ArmParameters, ArmPlacement
 from octo_reach.model.octopus import Octopus
 from octo_reach.model.rules import ReachRules
+from octo_reach.ros.colours import arm_colour
 
 # Topic: class of display or tool, whether its publisher keeps the last message for late joiners.
 SHOWN = {
@@ -17,6 +18,7 @@ SHOWN = {
     "markers": ("rviz_default_plugins/MarkerArray", False),
     "contacts": ("rviz_default_plugins/PointCloud2", False),
     "arm_1/tip": ("rviz_default_plugins/PointStamped", False),
+    **{f"arm_{n}/trail": ("rviz_default_plugins/Path", False) for n in range(1, 9)},
 }
 SENT = {
     "arm_1/target": ("rviz_default_plugins/PublishPoint", False),
@@ -34,8 +36,17 @@ def topic_of(entry):
     return entry.get("Topic") or entry.get("Description Topic")
 
 
+def displays(group):
+    """Every display, those in groups too."""
+    for entry in group["Displays"]:
+        yield entry
+        if entry["Class"] == "rviz_common/Group":
+            yield from displays(entry)
+
+
 def entries(manager, group):
-    return {topic_of(entry)["Value"]: entry for entry in manager[group] if topic_of(entry)}
+    found = displays(manager) if group == "Displays" else manager[group]
+    return {topic_of(entry)["Value"]: entry for entry in found if topic_of(entry)}
 
 
 def durability(latched):
@@ -97,4 +108,37 @@ def test_namespaces_of_the_markers_are_those_there_are_and_the_ellipse_is_off_at
     drawn = {marker.ns for marker in markers.ArmMarkers().fill(octopus).markers}
     namespaces = entries(manager, "Displays")["markers"]["Namespaces"]
     assert set(namespaces) == drawn
+    # What is not told apart here is drawn whatever the ticks say.
+    assert all(type(shown) is bool for shown in namespaces.values())
     assert [name for name, shown in namespaces.items() if not shown] == ["manipulability"]
+
+
+def test_handles_are_shown_and_can_be_dragged_at_once(manager):
+    (handles,) = [
+        entry
+        for entry in displays(manager)
+        if entry["Class"] == "rviz_default_plugins/InteractiveMarkers"
+    ]
+    assert handles["Enabled"] is True
+    # Relative, so that a namespace moves it.
+    assert handles["Interactive Markers Namespace"] == "handles"
+    # The first tool is the one that is chosen at the start.
+    assert manager["Tools"][0]["Class"] == "rviz_default_plugins/Interact"
+
+
+def test_trails_have_the_colours_of_the_arms_and_show_the_newest_only(manager):
+    for topic, entry in entries(manager, "Displays").items():
+        arm, _, last = topic.partition("/")
+        if last != "trail":
+            continue
+        assert entry["Buffer Length"] == 1
+        colour = [int(word) / 255.0 for word in entry["Color"].split(";")]
+        expected = arm_colour(int(arm.removeprefix("arm_")))
+        assert colour == pytest.approx(expected, abs=0.003)
+
+
+def test_nothing_is_heard_twice_to_show_the_same(manager):
+    """The tips are shown by their trails, contacts by the markers: the streams are off at first."""
+    shown = entries(manager, "Displays")
+    for topic in ("arm_1/tip", "contacts"):
+        assert shown[topic]["Enabled"] is shown[topic]["Value"] is False
