@@ -74,6 +74,7 @@ def test_a_new_target_is_tried_after_one_was_given_up():
     octopus = octopus_with((150.0, 150.0), CAGE)
     assert run(octopus, 8.0, "No way") == "No way"
     octopus.reach(1, (200.0, -100.0))
+    octopus.step(TICK)
     assert octopus.arms[0].state != "No way"
     assert run(octopus, 3.0, "Reached") == "Reached"
 
@@ -96,6 +97,25 @@ def test_towards_a_target_out_of_reach_the_arm_stretches_and_it_is_said():
     assert arm.state == "Beyond reach"
     assert "out of reach" in arm.planner_note
     assert math.dist(arm.tip, (0.0, 0.0)) > 157.0
+
+
+@slow
+def test_a_target_that_is_sent_at_every_step_is_reached_as_if_sent_once():
+    octopus, once = (octopus_with((-150.0, 60.0), CAGE[:5]) for _ in range(2))
+    while once.arms[0].state != "Reached":
+        once.step(TICK)
+        octopus.step(TICK)
+        octopus.reach(1, (-150.0, 60.0))
+        assert octopus.arms[0].angles.tobytes() == once.arms[0].angles.tobytes()
+
+
+def test_a_target_that_moves_a_little_at_every_step_is_followed():
+    octopus = octopus_with((200.0, 100.0))
+    run(octopus, 3.0, "Reached")
+    for place in range(120):
+        octopus.reach(1, (200.0 - place, 100.0 + place))
+        octopus.step(TICK)
+        assert octopus.arms[0].tip_error < 8.0
 
 
 @slow

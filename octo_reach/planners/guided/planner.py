@@ -71,12 +71,16 @@ class GuidedPlanner(Planner):
         self._begin()
 
     def reset(self) -> None:
-        """Forget the plan: the arm was sent elsewhere, or put back in its starting pose."""
-        self._begin()
+        """Look at the next update whether all is as it was; forget the plan where it is not.
+
+        A target that is sent again and again, as by a node that repeats itself, is no new one.
+        """
+        self._suspicious = True
 
     def _begin(self) -> None:
         self.note = ""
         self.state = ""
+        self._suspicious = False
         self._body: Body | None = None
         self._effector: Body
         self._past = 0.0
@@ -107,20 +111,21 @@ class GuidedPlanner(Planner):
         self._dt = dt
         angles = np.array(arm.angles)
         x, y = (target if arm.grip is None else arm.destination).tolist()
-        if self._body is None or self._target != (x, y) or self._body.segments != len(angles):
+        body = body_of(arm) if self._suspicious or self._body is None else self._body
+        if body.segments != len(angles):
+            body = body_of(arm)
+        known = self._target == (x, y) and self._body == body
+        if not known or not self._stands_as_expected(angles):
             self._begin()
-            self._body = self._effector = body_of(arm)
+            self._body = self._effector = body
             self._target = (x, y)
             self._rules = arm.rules.for_kernels()
         if not self._scene_is_known or not np.array_equal(self._obstacles, obstacles):
             self._take_scene(np.array(obstacles))
-        if self._expected is not None and not self._stands_at(self._expected, angles):
-            self._search = self._playback = self._retreat = None
-            self._resting = False
-        if self._resting and not self._reach_on(arm, self._body):
+        if self._resting and not self._reach_on(arm, body):
             return None
         turn = float(arm.parameters.turning_speed) * dt
-        proposed = self._move(self._body, angles, turn)
+        proposed = self._move(body, angles, turn)
         self._scene_is_new = False
         self._expected = angles if proposed is None else proposed
         return proposed
@@ -136,9 +141,10 @@ class GuidedPlanner(Planner):
         if self._playback is not None:
             self._playback.doubt(obstacles)
 
-    @staticmethod
-    def _stands_at(pose: Floats, angles: Floats) -> bool:
-        away = angles - pose
+    def _stands_as_expected(self, angles: Floats) -> bool:
+        if self._expected is None:
+            return True
+        away = angles - self._expected
         away[0] = wrap(float(away[0]))
         return bool(np.abs(away).max() <= 1e-9)
 

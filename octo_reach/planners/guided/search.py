@@ -47,9 +47,8 @@ VAIN = 60
 """The same for the one that is taken."""
 SHARE_FOR_BETTER = 0.15
 """Share of the time a path takes that is spent in looking for a shorter one, in a quiet scene."""
-FEWEST_SLICES = 2
 MOST_SLICES = 40
-"""Bounds of the slices spent so."""
+"""Slices spent so, at most."""
 SAME = 0.1
 """Goal poses nearer to one another than this are one, rad."""
 
@@ -154,7 +153,7 @@ class Search:
         for number in range(beginnings.start, MOST_BEGINNINGS):
             if best is None and number >= beginnings.stop:
                 break
-            if best is not None and self.slices - begun > self._slices_for(least):
+            if best is not None and self.slices - begun >= self._slices_for(least):
                 break
             goal = yield from room.goal_pose(number, self.start, self._aim, self._tolerance)
             if goal is None:
@@ -218,7 +217,7 @@ class Search:
                 kept.append(pose)
         return kept if len(kept) > 1 else path
 
-    def _slices_for(self, length: float) -> float:
+    def _slices_for(self, length: float) -> int:
         """Give how many slices a path of a length, in rad of the slowest joint, is worth."""
         slices = self._share_for_better * length / max(self._turn, 1e-9)
-        return min(MOST_SLICES, max(FEWEST_SLICES, slices))
+        return min(MOST_SLICES, math.floor(slices))
