@@ -4,6 +4,7 @@ import importlib.util
 import os
 
 from octo_reach.model.octopus import compile_kernels
+from octo_reach.planners import PLANNERS, prepare_planner
 
 try:
     from hypothesis import settings
@@ -23,3 +24,5 @@ def pytest_sessionstart(session):
     # Before several processes share the tests: on a new machine each of them would compile.
     if getattr(session.config.option, "numprocesses", None):
         compile_kernels()
+        for name in PLANNERS:
+            prepare_planner(name)
