@@ -5,19 +5,33 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from octo_reach.model.geometry import Floats
+import numpy as np
+
+from octo_reach.model.geometry import Flags, Floats
 from octo_reach.planners.guided.body import Body
 
 RINGS = 24
 PLACES_ON_A_RING = 24
+_TURNS = 2.0 * math.pi / PLACES_ON_A_RING * np.arange(PLACES_ON_A_RING)
+_RING = np.column_stack([np.cos(_TURNS), np.sin(_TURNS)])
+AROUND: Floats = np.vstack([ring * _RING for ring in range(1, RINGS + 1)])
+"""Places around the origin, on rings one apart, shape (P, 2)."""
 
 
-def is_free(x: float, y: float, keep: float, obstacles: Floats) -> bool:
-    """Tell whether a place is further than `keep` from the surface of every obstacle."""
-    for c_x, c_y, radius in obstacles.tolist():
-        if math.hypot(x - c_x, y - c_y) < radius + keep:
-            return False
-    return True
+def are_free(places: Floats, keep: float, obstacles: Floats) -> Flags:
+    """Tell which places are further than `keep` from the surface of every obstacle.
+
+    Args:
+        places: shape (P, 2), in the scene's unit.
+        keep: in the scene's unit.
+        obstacles: centre and radius of each obstacle, shape (K, 3).
+
+    Returns:
+        One flag for each place, shape (P,).
+    """
+    away = places[:, None, :] - obstacles[None, :, :2]
+    free: Flags = np.all(np.hypot(away[..., 0], away[..., 1]) >= obstacles[:, 2] + keep, axis=1)
+    return free
 
 
 class Aim(NamedTuple):
@@ -58,25 +72,23 @@ def sensible_aim(
         x = body.base_x + (x - body.base_x) * longest / away
         y = body.base_y + (y - body.base_y) * longest / away
     beyond = away > longest + tolerance
-    if is_free(x, y, keep, obstacles):
+    place = np.array([[x, y]])
+    if are_free(place, keep, obstacles)[0]:
         return Aim((x, y), False, beyond)
-    # Straight out of the obstacle that is nearest; where that leads into another, look around.
-    around = obstacles.tolist()
-    places = []
-    for c_x, c_y, radius in around:
-        distance = math.hypot(x - c_x, y - c_y)
-        if 0.0 < distance < radius + keep:
-            out = (radius + keep + margin) / distance
-            places.append((c_x + out * (x - c_x), c_y + out * (y - c_y)))
-    step = (max(radius for _, _, radius in around) + keep + margin) / 6.0
-    for ring in range(1, RINGS + 1):
-        for turn in range(PLACES_ON_A_RING):
-            angle = 2.0 * math.pi * turn / PLACES_ON_A_RING
-            places.append((x + ring * step * math.cos(angle), y + ring * step * math.sin(angle)))
-    places.sort(key=lambda place: math.hypot(place[0] - x, place[1] - y))
-    for place in places:
-        inside = math.hypot(place[0] - body.base_x, place[1] - body.base_y) <= longest
-        if inside and is_free(*place, keep + 0.9 * margin, obstacles):
-            blocked = math.hypot(place[0] - x, place[1] - y) > tolerance
-            return Aim(place, blocked, beyond)
-    return Aim((x, y), True, beyond)
+    # Straight out of each obstacle it lies in; where that leads into another, look around.
+    out = place - obstacles[:, :2]
+    distance = np.hypot(out[:, 0], out[:, 1])
+    inside = (distance > 0.0) & (distance < obstacles[:, 2] + keep)
+    scale = (obstacles[inside, 2] + keep + margin) / distance[inside]
+    step = (float(obstacles[:, 2].max()) + keep + margin) / 6.0
+    places = np.vstack(
+        [obstacles[inside, :2] + scale[:, None] * out[inside], place + step * AROUND]
+    )
+    reached = np.hypot(places[:, 0] - body.base_x, places[:, 1] - body.base_y) <= longest
+    places = places[reached & are_free(places, keep + 0.9 * margin, obstacles)]
+    if not len(places):
+        return Aim((x, y), True, beyond)
+    away_from_it = np.hypot(places[:, 0] - x, places[:, 1] - y)
+    nearest = int(np.argmin(away_from_it))
+    near_x, near_y = places[nearest].tolist()
+    return Aim((near_x, near_y), bool(away_from_it[nearest] > tolerance), beyond)
