@@ -322,3 +322,23 @@ def test_the_shortest_and_the_longest_arm_reach(segments):
         octopus.step(TICK)
     assert octopus.arm(1).state == "Reached"
     assert octopus.arm(1).tip_error <= 2.0
+
+
+def test_only_an_ungated_planner_draws_an_arm_out_of_an_overlap_and_none_deeper_into_it():
+    def turned(arm, by):
+        angles = arm.angles.copy()
+        angles[0] += by
+        return angles
+
+    for gated, moves in ((True, False), (False, True)):
+        octopus = octopus_with(Scripted(lambda arm: turned(arm, -1.0), gated))
+        octopus.add_object(ObjectKind.OBSTACLE, (25.0, 6.0), 5.0)
+        octopus.step(TICK)
+        arm = octopus.arm(1)
+        assert (arm.angles[0] < 0.0) == moves
+        assert arm.blocked != moves
+        before = arm.angles.copy()
+        octopus.set_planner(1, Scripted(lambda arm: turned(arm, 1.0), gated))
+        octopus.step(TICK)
+        assert arm.angles.tobytes() == before.tobytes()
+        assert arm.blocked
