@@ -46,6 +46,16 @@ def guided_planner() -> int:
     return _run_planner("guided_planner")
 
 
+def ompl_planner() -> int:
+    """Run the planner that goes by OMPL; give the exit code."""
+    _end_quietly()
+    try:
+        from octo_reach.nodes.ompl_planner import main
+    except ModuleNotFoundError as error:
+        return _say_missing(error)
+    return main()
+
+
 def _run_planner(name: str) -> int:
     _end_quietly()
     try:

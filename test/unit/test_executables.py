@@ -19,7 +19,7 @@ sys.exit(executables.{executable}())
 """
 
 PLANNER_NODES = ("fabrik_planner", "jacobian_planner", "guided_planner")
-EXECUTABLES = ("reach_controller", "simulated_world", "viewer", *PLANNER_NODES)
+EXECUTABLES = ("reach_controller", "simulated_world", "ompl_planner", "viewer", *PLANNER_NODES)
 
 
 def module_of(executable):

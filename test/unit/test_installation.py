@@ -113,6 +113,7 @@ def test_pip_makes_the_commands(metadata):
         "fabrik_planner": "octo_reach.nodes.executables:fabrik_planner",
         "jacobian_planner": "octo_reach.nodes.executables:jacobian_planner",
         "guided_planner": "octo_reach.nodes.executables:guided_planner",
+        "ompl_planner": "octo_reach.nodes.executables:ompl_planner",
         "viewer": "octo_reach.nodes.executables:viewer",
     }
 
