@@ -142,6 +142,8 @@ def test_an_arm_leaves_an_obstacle_that_is_dropped_on_it(offset):
     add(octopus, x, y + offset, 14.0)
     before = room(octopus)
     assert before < 0.0
+    octopus.step(TICK)
+    assert "drawing out" in octopus.arms[0].planner_note
     for _ in range(240):
         octopus.step(TICK)
         after = room(octopus)

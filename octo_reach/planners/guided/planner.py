@@ -50,7 +50,8 @@ class GuidedPlanner(Planner):
         name: "guided".
         note: what it does while the arm holds, or why there is no way; else empty.
         state: "No way" while a search has found none, "Blocked" while the arm waits beside an
-            obstacle that lies on its target; else empty.
+            obstacle that lies on its target, "Beyond reach" while it is stretched towards a target
+            that is; else empty.
         gated: False: the arm may have to move though its target is blocked or reached.
         worked: work done in the last update, see `SLICE`.
     """
@@ -153,32 +154,36 @@ class GuidedPlanner(Planner):
             proposed = self._follow(self._playback, angles, turn)
             if self._playback is not None or proposed is not None:
                 return proposed
-        room = room_of(angles, body, self._obstacles) if self._scene_is_new else math.inf
-        if room < 0.0:
+        if self._scene_is_new and room_of(angles, body, self._obstacles) < 0.0:
             # An obstacle came too near while the arm held: first out of its way.
             self._search = None
         if self._search is None:
-            room = room_of(angles, body, self._obstacles)
-            self._aim = self._sensible_aim(self._effector)
-            there = self._is_there(self._aim, self._effector, angles)
-            if self._retreat is None and not self._cornered:
-                narrow = 0.0 if there else NARROW * body.unit
-                if room < narrow:
-                    self._retreat = Retreat(body, self._obstacles)
-            if self._retreat is not None:
-                proposed = self._retreat.step(angles, room, self._obstacles, turn, self._rules)
-                if proposed is not None:
-                    return proposed
-                self._retreat = None
-                self._cornered = True
-            if room <= 0.0:
-                self._give_up("an obstacle pins the arm")
-                return None
-            if there:
-                self._rest()
-                return None
-            if self.state and self._waited < PATIENCE:
-                return None
+            proposed = self._prepare(body, angles, turn)
+            if self._search is None:
+                return proposed
+        return self._search_on(self._search, body, angles, turn)
+
+    def _prepare(self, body: Body, angles: Floats, turn: float) -> Floats | None:
+        """Begin a search where one is needed and there is room; make room before, step by step."""
+        room = room_of(angles, body, self._obstacles)
+        self._aim = self._sensible_aim(self._effector)
+        there = self._is_there(self._aim, self._effector, angles)
+        narrow = 0.0 if there else NARROW * body.unit
+        if room < narrow and self._retreat is None and not self._cornered:
+            self._retreat = Retreat(body, self._obstacles)
+        if self._retreat is not None:
+            proposed = self._retreat.step(angles, room, self._obstacles, turn, self._rules)
+            if not self.state:
+                self.note = "an obstacle lies on the arm: drawing out" if room < 0.0 else ""
+            if proposed is not None:
+                return proposed
+            self._retreat = None
+            self._cornered = True
+        if room <= 0.0:
+            self._give_up("an obstacle pins the arm")
+        elif there:
+            self._rest()
+        elif not self.state or self._waited >= PATIENCE:
             self._search = Search(
                 self._effector,
                 angles,
@@ -190,7 +195,7 @@ class GuidedPlanner(Planner):
                 self._draws,
                 SHARE_FOR_BETTER if self._quiet > QUIET else HURRY,
             )
-        return self._search_on(self._search, body, angles, turn)
+        return None
 
     def _sensible_aim(self, body: Body) -> Aim:
         assert self._target is not None
