@@ -116,6 +116,7 @@ setup(
             "guided_planner = octo_reach.nodes.executables:guided_planner",
             "ompl_planner = octo_reach.nodes.executables:ompl_planner",
             "viewer = octo_reach.nodes.executables:viewer",
+            "handles = octo_reach.nodes.executables:handles",
         ],
     },
 )

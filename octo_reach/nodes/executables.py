@@ -6,6 +6,7 @@ in that moment ends the process as it would later: quietly, with exit code 0.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from types import FrameType
@@ -75,12 +76,28 @@ def viewer() -> int:
     return main()
 
 
+def handles() -> int:
+    """Run the handles for RViz; give the exit code."""
+    _end_quietly()
+    try:
+        from octo_reach.nodes.handles import main
+    except ModuleNotFoundError as error:
+        return _say_missing(error)
+    return main()
+
+
 def _say_missing(error: ModuleNotFoundError) -> int:
     remedy = (
         "source a ROS 2 installation, or take the extra ros, in a checkout: pip install '.[ros]'"
     )
     if error.name == "viser":
         remedy = "take the extra viewer, in a checkout: pip install '.[viewer]'"
+    if error.name == "interactive_markers":
+        distribution = os.environ.get("ROS_DISTRO", "DISTRIBUTION")
+        remedy = (
+            "it comes with a ROS 2 installation, not with the wheels:"
+            f" ros-{distribution}-interactive-markers, and rviz2 brings it along"
+        )
     print(
         f"a node needs {error.name}, which is not installed here: {remedy}",
         file=sys.stderr,

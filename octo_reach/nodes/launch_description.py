@@ -1,6 +1,7 @@
 """What both launch files start: the controller, the world, robot_state_publisher and RViz.
 
     octo_reach/nodes     reach_controller and simulated_world; when one of them ends, so does all
+                         handles, for RViz, where interactive_markers is installed
     robot_state_publisher, rviz2     where they are installed; the rest does without them
 
 Everything but `/tf`, `/tf_static`, `/clock` and `/diagnostics` moves with the namespace. The frames
@@ -42,6 +43,7 @@ from octo_reach.scenes.shipped import find_scene
 PACKAGE = "octo_reach"
 CONTROLLER = "reach_controller"
 WORLD = "simulated_world"
+HANDLES = "handles"
 
 TF_RATE = 240.0
 """robot_state_publisher waits in whole milliseconds, so that this gives 120 Hz of /tf."""
@@ -79,6 +81,12 @@ def describe_launch(default_scene: str, default_config: str) -> LaunchDescriptio
             ),
             DeclareLaunchArgument(
                 "rviz", default_value="true", description="Whether RViz is started: true or false"
+            ),
+            DeclareLaunchArgument(
+                "handles",
+                default_value="",
+                description="Whether arms and objects get handles that RViz can drag: true or"
+                " false; empty: as rviz says",
             ),
             DeclareLaunchArgument(
                 "use_sim_time",
@@ -121,6 +129,7 @@ def node_actions(context: LaunchContext, default_scene: str) -> list[LaunchDescr
     config = _file("config", argument("config"))
     use_sim_time = _flag("use_sim_time", argument("use_sim_time"))
     show = _flag("rviz", argument("rviz"))
+    handles = _flag("handles", argument("handles") or argument("rviz"))
 
     full_namespace = make_namespace_absolute(
         prefix_namespace(context.launch_configurations.get("ros_namespace"), namespace)
@@ -185,6 +194,12 @@ def node_actions(context: LaunchContext, default_scene: str) -> list[LaunchDescr
         )
     elif show:
         actions.append(_missing("rviz2", "nothing is shown"))
+    if handles and _is_installed("interactive_markers"):
+        actions.append(
+            Node(package=PACKAGE, executable=HANDLES, name=HANDLES, parameters=[sim_time], **place)
+        )
+    elif handles:
+        actions.append(_missing("interactive_markers", "nothing can be dragged in RViz"))
     return actions
 
 

@@ -26,6 +26,7 @@ DEFAULTS = {
     "planner": "",
     "arms": "",
     "rviz": "true",
+    "handles": "",
     "use_sim_time": "false",
     "namespace": "",
     "config": str(share_path("config", "reach.yaml")),
@@ -41,7 +42,7 @@ def actions(**arguments):
 @pytest.fixture
 def installed(monkeypatch):
     """The packages that count as installed beside octo_reach itself."""
-    packages = {"robot_state_publisher", "rviz2"}
+    packages = {"robot_state_publisher", "rviz2", "interactive_markers"}
     monkeypatch.setattr(launch_description, "_is_installed", packages.__contains__)
     return packages
 
@@ -66,16 +67,20 @@ def test_everything_is_started_where_everything_is_installed(installed):
         "simulated_world",
         "robot_state_publisher",
         "rviz2",
+        "handles",
     }
     assert notes(found) == []
 
 
-@pytest.mark.parametrize("package", ["robot_state_publisher", "rviz2"])
+NODES_OF = {"interactive_markers": "handles"}
+
+
+@pytest.mark.parametrize("package", ["robot_state_publisher", "rviz2", "interactive_markers"])
 def test_what_is_not_installed_is_said_and_the_rest_goes_on(installed, package):
     before = executables(actions())
     installed.remove(package)
     found = actions()
-    assert executables(found) == before - {package}
+    assert executables(found) == before - {NODES_OF.get(package, package)}
     assert len(notes(found)) == 1
     assert notes(found)[0].startswith(f"{package} is not installed")
 
@@ -83,8 +88,22 @@ def test_what_is_not_installed_is_said_and_the_rest_goes_on(installed, package):
 def test_rviz_is_left_out_when_it_is_not_wanted(installed):
     installed.remove("rviz2")
     found = actions(rviz="false")
-    assert "rviz2" not in executables(found)
+    assert not {"rviz2", "handles"} & executables(found)
     assert notes(found) == []
+
+
+@pytest.mark.parametrize(
+    ("rviz", "handles", "started"),
+    [
+        ("true", "", {"rviz2", "handles"}),
+        ("true", "false", {"rviz2"}),
+        ("false", "true", {"handles"}),
+        ("false", "", set()),
+    ],
+)
+def test_handles_come_with_rviz_unless_it_is_said_otherwise(installed, rviz, handles, started):
+    found = executables(actions(rviz=rviz, handles=handles))
+    assert found & {"rviz2", "handles"} == started
 
 
 @pytest.mark.parametrize(
@@ -95,6 +114,7 @@ def test_rviz_is_left_out_when_it_is_not_wanted(installed):
         ("arms", "x", "arms"),
         ("arms", "7", "arm_7"),
         ("rviz", "maybe", "rviz must be true or false"),
+        ("handles", "maybe", "handles must be true or false"),
         ("use_sim_time", "2", "use_sim_time must be true or false"),
         ("config", "/no/such/file.yaml", "/no/such/file.yaml"),
     ],

@@ -56,6 +56,22 @@ sys.exit(executables.viewer())
     assert "pip install '.[viewer]'" in line
 
 
+def test_without_interactive_markers_the_handles_say_where_they_come_from():
+    pytest.importorskip("rclpy", reason="rclpy is not installed")
+    code = """
+import os, sys
+os.environ["ROS_DISTRO"] = "jazzy"
+sys.modules["interactive_markers"] = None
+from octo_reach.nodes import executables
+sys.exit(executables.handles())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert "needs interactive_markers, which is not installed here" in line
+    assert "ros-jazzy-interactive-markers" in line
+
+
 @pytest.mark.parametrize("executable", ["reach_controller", "simulated_world", "guided_planner"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_while_the_node_is_still_imported_ends_it_quietly(executable, number):
