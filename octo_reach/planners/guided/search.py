@@ -28,13 +28,16 @@ from octo_reach.planners.guided.shortcut import (
 MARGINS = (1.0, 0.3, 0.05)
 """Room to leave beyond the clearance, in pixels, tried in this order: the first needs no slow steps
 under the guard, whose padding is up to half a sample."""
-ROUNDS = (
-    (range(16), 0.15, 3_000_000),
-    (range(16, 48), 0.05, 20_000_000),
-    (range(48, 80), 0.05, 20_000_000),
+STAGES = (
+    (0, range(16), 0.15, 3_000_000),
+    (1, range(16), 0.15, 3_000_000),
+    (2, range(16), 0.15, 3_000_000),
+    (1, range(16, 48), 0.05, 20_000_000),
+    (1, range(48, 80), 0.05, 20_000_000),
+    (2, range(16, 80), 0.05, 20_000_000),
 )
-"""Beginnings of goal poses, share of the joints that fold at a time where the arm is drawn in, and
-work of the two trees; each round goes through all margins, but a later one not the widest."""
+"""What is tried, one after the other: which of the margins, beginnings of goal poses, share of the
+joints that fold at a time where the arm is drawn in, and work of the two trees."""
 MOST_BEGINNINGS = 96
 """Beginnings that are tried at the most for a goal pose that is nearer."""
 TREE_JOINTS = 240
@@ -126,18 +129,17 @@ class Search:
         return spent
 
     def _run(self) -> Sliced[None]:
-        for number, (beginnings, share, work) in enumerate(ROUNDS):
-            group = max(1, math.ceil(share * self._body.segments))
-            for margin in self._margins[min(number, len(self._margins) - 1) :]:
-                self.margin = margin
-                room = Room(self._body, self.obstacles, margin, self._draws)
-                goals = self._goals.setdefault(margin, [])
-                path = yield from self._straight(room, goals, beginnings)
-                if path is None and goals:
-                    path = yield from self._around(room, goals, group, work)
-                if path is not None:
-                    self.path = path
-                    return
+        for number, beginnings, share, work in STAGES:
+            self.margin = self._margins[min(number, len(self._margins) - 1)]
+            room = Room(self._body, self.obstacles, self.margin, self._draws)
+            goals = self._goals.setdefault(self.margin, [])
+            path = yield from self._straight(room, goals, beginnings)
+            if path is None and goals:
+                group = max(1, math.ceil(share * self._body.segments))
+                path = yield from self._around(room, goals, group, work)
+            if path is not None:
+                self.path = path
+                return
         if any(self._goals.values()):
             self.failure = "no way to the target was found"
         else:
