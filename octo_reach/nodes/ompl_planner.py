@@ -24,7 +24,7 @@ from octo_reach.nodes.planner_node import EXTERNAL, TRAJECTORY, LedArm, PlannerK
 from octo_reach.nodes.signal_flag import SignalFlag
 from octo_reach.nodes.spinning import run_node
 from octo_reach.planners import create_planner
-from octo_reach.planners.guided.body import Body, body_of, place_effector
+from octo_reach.planners.guided.body import Body, body_of
 from octo_reach.planners.motion_planning import (
     ALGORITHMS,
     SECONDS,
@@ -136,13 +136,10 @@ class OmplPlannerNode(PlannerNode):
 
     def _take_reported_target(self, led: LedArm, report: ArmReport) -> None:
         self._reported[report.number] = report.target
-        answer = self._answers.get(report.number)
-        if answer is not None and report.target is not None and answer[1].path is not None:
-            # The controller calls the end of a trajectory the target: that is no new one.
-            question, plan = answer
-            end = place_effector(plan.path[-1], question.body)
-            if math.dist(end, report.target) <= SAME_PLACE * question.body.reach:
-                return
+        # The controller calls the end of a trajectory the target: that is no new one, and what is
+        # told of the last trajectory may come when the next is already on its way.
+        if report.planner == TRAJECTORY:
+            return
         super()._take_reported_target(led, report)
 
     # ------------------------------------------------------------------ time

@@ -165,7 +165,7 @@ def test_a_pause_stops_its_time_and_a_step_is_one_step_of_it(arm):
         heard.wait_for_next(1)
     arm.probe.set_flag("reach_controller/pause", False)
     heard.clear()
-    arm.wait_for_report(lambda report: report.planner_note == ENDED, "is at the end")
+    heard.wait_for(is_at(0, start + 0.3), "the end")
     rows = np.array([angles_of(message, 1)[0] for message in heard.messages])
     assert np.diff(rows).max() == pytest.approx(0.01, rel=1e-6)
     assert rows[-1] == pytest.approx(start + 0.3)
