@@ -13,6 +13,7 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from interactive_markers import InteractiveMarkerServer
+from rclpy.clock import Clock, ClockType
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -48,7 +49,7 @@ SETTINGS = (
         "rate",
         REAL,
         20.0,
-        "how often handles follow what they stand for",
+        "How often handles follow what they stand for",
         "Hz",
         minimum=1.0,
         maximum=60.0,
@@ -58,7 +59,7 @@ SETTINGS = (
         "radius",
         REAL,
         0.012,
-        "radius of objects that are added by the menu",
+        "Radius of objects that are added by the menu",
         "m",
         minimum=1e-4,
         maximum=10.0,
@@ -86,8 +87,11 @@ class Handles(Node):
         self._server = InteractiveMarkerServer(self, HANDLES, feedback_sub_qos=FEEDBACK_QUALITY)
         self._board = HandleBoard(self._server, self._orders, tuple(PLANNERS), rejections.reject)
         self._make_inputs()
-        # A timer, so that no two threads ever change the handles.
-        self._timer = self.create_timer(1.0 / self._table["rate"], self._turn)
+        # A timer, so that no two threads ever change the handles; of the wall's time, so that the
+        # menu can let simulated time go on.
+        self._timer = self.create_timer(
+            1.0 / self._table["rate"], self._turn, clock=Clock(clock_type=ClockType.STEADY_TIME)
+        )
 
     def _make_inputs(self) -> None:
         sightings = self._sightings

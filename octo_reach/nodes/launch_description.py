@@ -195,9 +195,9 @@ def node_actions(context: LaunchContext, default_scene: str) -> list[LaunchDescr
     elif show:
         actions.append(_missing("rviz2", "nothing is shown"))
     if handles and _is_installed("interactive_markers"):
-        actions.append(
-            Node(package=PACKAGE, executable=HANDLES, name=HANDLES, parameters=[sim_time], **place)
-        )
+        # Not by simulated time, whatever the others do: while that stands still its server would
+        # take nothing from anybody new.
+        actions.append(Node(package=PACKAGE, executable=HANDLES, name=HANDLES, **place))
     elif handles:
         actions.append(_missing("interactive_markers", "nothing can be dragged in RViz"))
     return actions

@@ -244,11 +244,13 @@ def test_what_is_refused_is_said(system, client):
     system.probe.wait_for_line(handles, "arm_1/retract: arm_1 holds nothing to retract with")
 
 
-def test_handles_go_when_their_node_ends(stage):
+def test_without_a_world_the_handles_say_so_and_they_go_when_their_node_ends(stage):
     scene = stage.write_scene()
     stage.controller(scene)
     handles = stage.start("handles")
     client = Client(stage.probe)
     client.wait_for("arm_1", "scene")
+    client.choose("scene", "Add food")
+    stage.probe.wait_for_line(handles, "scene/edit: no simulated_world hears it")
     assert handles.stop() == 0
     stage.probe.wait_until(lambda: not client.update(), "no handles")
