@@ -199,6 +199,19 @@ def test_a_drag_of_an_object_moves_it_in_the_world(system, client, objects):
     client.wait_until_at("food_1", *target)
 
 
+def test_a_held_object_can_be_taken_out_of_an_arms_grip(system, client, objects):
+    system.probe.trigger("simulated_world/reset")
+    client.wait_until_at("food_1", -0.15, 0.1)
+    system.send(1, -0.15, 0.1)
+    system.wait_for_report(lambda report: report.object == 1, "holds the food")
+    # It follows the arm, then the mouse.
+    client.drag("food_1", -0.25, -0.1)
+    system.wait_for_report(lambda report: report.object is None, "has let go")
+    objects.wait_until_latest(
+        lambda message: places(message)[1] == (FOOD, pytest.approx((-0.25, -0.1))), "food moved"
+    )
+
+
 def test_the_menu_adds_an_object_at_the_pin_and_takes_it_away_again(system, client, objects):
     client.drag("scene", 0.22, 0.05)
     client.choose("scene", "Add obstacle")

@@ -356,9 +356,6 @@ def test_a_trail_follows_the_tip_until_a_reset(arms):
     assert all(pose.pose.orientation.w == 1.0 for pose in path.poses)
     steps = [math.dist(*pair) for pair in itertools.pairwise(points_of(path))]
     assert max(steps) < 0.1 * REACH
-    # Faster than ten a second it never comes.
-    gaps = np.diff(list(trail.times)[-5:])
-    assert len(gaps) == 0 or np.median(gaps) > 0.05
     arms.probe.set_flag("reach_controller/pause", True)
     arms.still_joint_states()
     trail.clear()

@@ -115,6 +115,7 @@ def test_pip_makes_the_commands(metadata):
         "guided_planner": "octo_reach.nodes.executables:guided_planner",
         "ompl_planner": "octo_reach.nodes.executables:ompl_planner",
         "viewer": "octo_reach.nodes.executables:viewer",
+        "handles": "octo_reach.nodes.executables:handles",
     }
 
 
