@@ -40,7 +40,7 @@ _GROUND_THICKNESS = 0.001
 ELLIPSE_TURN = 0.1
 """The ellipse is drawn for joint motions of this norm, rad: for one of 1 it would hide the arm."""
 
-TEXT_SIZE = 0.03
+TEXT_SIZE = 0.055
 """Height of writing as a share of an arm's length."""
 
 MOST_CONTACTS = 200
@@ -84,7 +84,7 @@ class _ArmSet:
         width = max(clearance, 0.1 * length)
         colour = arm_colour(number)
         self.parameters = arm.parameters
-        self.strip = _marker("arm", number, Marker.LINE_STRIP, 0.5 * width, _STRIP_Z)
+        self.strip = _marker("arm", number, Marker.LINE_STRIP, 0.8 * width, _STRIP_Z)
         self.text = _text("state", number, "", TEXT_SIZE * arm.parameters.reach)
         self.clearance = _marker(
             "clearance", number, Marker.LINE_STRIP, 2.0 * width, _CLEARANCE_Z, colour, 0.15
