@@ -21,9 +21,8 @@ FOOD_PLACE = (-0.15, -0.1)
 OBSTACLE_PLACE = (0.17, -0.13)
 
 TABLE = "(document.querySelector('table') || {innerText: ''}).innerText"
-PLANNER = (
-    "document.getElementById([...document.querySelectorAll('label')]"
-    ".find(l => l.innerText.trim() === 'Planner').htmlFor).value"
+TWO_PICTURES = (
+    "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
 )
 
 
@@ -49,8 +48,13 @@ def page(stage, browser):
 
     stage.wait_for_target(*TARGET)
     page.wait_for(click_lands, "a click to land where it should")
+    # A handle is where the page shows it: the state that came with the target, and two pictures.
+    stage.probe.trigger("arm_1/idle")
+    page.wait_for(lambda: "Idle" in page.evaluate(TABLE), "an idle arm on the page")
     stage.send(1, *TARGET)
     stage.wait_for_target(*TARGET)
+    page.wait_for(lambda: "Reach" in page.evaluate(TABLE), "an arm with a target on the page")
+    page.evaluate(TWO_PICTURES)
     yield page
     page.close()
 
@@ -93,6 +97,15 @@ def choose(page, label, option):
         f"the option {option!r}",
     )
     page.click(*place)
+    page.wait_for(lambda: page.evaluate(chosen(label)) == option, f"{option!r} to be chosen")
+
+
+def chosen(label):
+    """Give the expression for what is chosen in a list."""
+    return (
+        "document.getElementById([...document.querySelectorAll('label')]"
+        f".find(l => l.innerText.trim() === '{label}').htmlFor).value"
+    )
 
 
 def objects_of(message):
@@ -108,6 +121,14 @@ def objects_of(message):
 def objects(stage, page):
     """What the world says of its objects."""
     return stage.probe.listen(MarkerArray, "objects", LATCHED)
+
+
+@pytest.fixture
+def alone(stage, page, objects):
+    """The page of an arm that nothing lies around: who touches something is not called idle."""
+    stage.probe.trigger("simulated_world/clear")
+    objects.wait_until_latest(lambda m: not objects_of(m), "an empty scene")
+    return page
 
 
 def near(place, wanted, distance=0.004):
@@ -162,6 +183,9 @@ def test_an_object_is_added_chosen_and_removed(stage, page, objects):
     page.click(*pixel(page, place))
     page.click_button(f"Remove food {number}")
     objects.wait_until_latest(lambda m: number not in objects_of(m), "the third object gone")
+    # What stands below the button on the panel moves up when it goes.
+    left = f"document.body.innerText.includes('Remove food {number}')"
+    page.wait_for(lambda: not page.evaluate(left), "the button gone")
     choose(page, "A click will", "send the arm there")
 
 
@@ -181,27 +205,27 @@ def test_the_panel_chooses_a_planner(stage, page):
     choose(page, "Planner", "external")
     stage.wait_for_report(lambda report: report.planner == "external", "has another planner")
     # Not before the page knows: what is chosen already cannot be chosen.
-    page.wait_for(lambda: page.evaluate(PLANNER) == "external", "the planner on the page")
+    page.wait_for(lambda: page.evaluate(chosen("Planner")) == "external", "the planner on the page")
     choose(page, "Planner", "neighbour")
     stage.wait_for_report(lambda report: report.planner == "neighbour", "has its old planner")
 
 
-def test_orders_of_the_panel_reach_the_arm(stage, page):
-    page.click(*pixel(page, (0.1, 0.15)))
+def test_orders_of_the_panel_reach_the_arm(stage, alone):
+    alone.click(*pixel(alone, (0.1, 0.15)))
     stage.wait_for_report(lambda report: report.state != "Idle", "is sent somewhere")
-    page.click_button("Idle")
+    alone.click_button("Idle")
     stage.wait_for_state("Idle")
 
 
-def test_what_another_tool_does_is_seen_on_the_page(stage, page):
+def test_what_another_tool_does_is_seen_on_the_page(stage, alone):
     stage.probe.trigger("arm_1/idle")
-    page.wait_for(lambda: "Idle" in page.evaluate(TABLE), "an idle arm on the page")
+    alone.wait_for(lambda: "Idle" in alone.evaluate(TABLE), "an idle arm on the page")
     stage.send(1, 0.11, 0.13)
-    page.wait_for(lambda: "Idle" not in page.evaluate(TABLE), "a busy arm on the page")
+    alone.wait_for(lambda: "Idle" not in alone.evaluate(TABLE), "a busy arm on the page")
 
 
-def test_a_reloaded_page_shows_the_same(stage, page):
+def test_a_reloaded_page_shows_the_same(stage, alone):
     stage.probe.trigger("arm_1/idle")
-    page.wait_for(lambda: "Idle" in page.evaluate(TABLE), "an idle arm on the page")
-    page.command("Page.reload")
-    page.wait_for(lambda: "Idle" in page.evaluate(TABLE), "the same after that")
+    alone.wait_for(lambda: "Idle" in alone.evaluate(TABLE), "an idle arm on the page")
+    alone.command("Page.reload")
+    alone.wait_for(lambda: "Idle" in alone.evaluate(TABLE), "the same after that")
