@@ -25,6 +25,8 @@ STATE_STYLES = {
     "Holding": "green",
     "Reached": "bold blue",
     "Beyond reach": "red",
+    "No way": "red",
+    "Failed": "bold red",
     "Idle": "dim",
 }
 """Style of each state, in colours that every terminal's theme defines."""
@@ -71,7 +73,7 @@ COLUMNS = (
     Column("contacts", 8, True, 5),
     Column("captures", 8, True, 6),
     Column("holds", 11, False, 3),
-    Column("planner", 10, False, 7),
+    Column("planner", 16, False, 7),
 )
 GAP = 2
 

@@ -40,6 +40,8 @@ STATE_COLOURS = {
     "Retracting": "#2f8a80",
     "Reached": "#5a78b8",
     "Beyond reach": "#a06a9c",
+    "No way": "#7a3b78",
+    "Failed": "#882255",
 }
 """Colours of the bands, in the order of the key; a state without one is drawn in grey."""
 OTHER_STATE = "#c2c6cc"

@@ -19,6 +19,7 @@ from octo_reach.nodes.launch_description import (
     node_actions,
     read_parameters,
 )
+from octo_reach.planners import PLANNERS
 from octo_reach.ros.description import arms_from_description
 
 DEFAULTS = {
@@ -184,6 +185,6 @@ def test_a_node_of_its_name_wins_over_any_node_in_a_parameter_file(tmp_path):
 @pytest.mark.parametrize("name", ["reach.yaml", "octopus.yaml"])
 def test_the_shipped_parameters_are_ones_there_are(name):
     given = read_parameters(share_path("config", name), "/reach_controller")
-    settings = {s.name: s for s in launch_description.controller_settings(("neighbour",))}
+    settings = {s.name: s for s in launch_description.controller_settings(PLANNERS)}
     for key, value in given.items():
         assert settings[key].checked(value) == value
