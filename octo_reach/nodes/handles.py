@@ -9,33 +9,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray
 from interactive_markers import InteractiveMarkerServer
 from rclpy.clock import Clock, ClockType
-from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from sensor_msgs.msg import JointState
-from std_msgs.msg import String
-from visualization_msgs.msg import MarkerArray
 
 from octo_reach.nodes.handle_board import HandleBoard
-from octo_reach.nodes.monitor import KEPT, NEWEST
 from octo_reach.nodes.order_sender import CONTROLLER, OrderSender
+from octo_reach.nodes.sighting_topics import hear_topics
 from octo_reach.nodes.sightings import Sightings
 from octo_reach.nodes.signal_flag import SignalFlag
-from octo_reach.nodes.spinning import informed, run_node
+from octo_reach.nodes.spinning import run_node
 from octo_reach.planners import PLANNERS
 from octo_reach.ros.parameters import REAL, ParameterTable, Setting
-from octo_reach.ros.quality_of_service import (
-    LATCHED,
-    OBJECTS,
-    OBJECTS_VOLATILE,
-    STREAM,
-    DuplicateFilter,
-)
 from octo_reach.ros.validation import RejectionLog
 from octo_reach.viewer.orders import Orders
 
@@ -86,43 +73,12 @@ class Handles(Node):
         )
         self._server = InteractiveMarkerServer(self, HANDLES, feedback_sub_qos=FEEDBACK_QUALITY)
         self._board = HandleBoard(self._server, self._orders, tuple(PLANNERS), rejections.reject)
-        self._make_inputs()
+        hear_topics(self, self._sightings)
         # A timer, so that no two threads ever change the handles; of the wall's time, so that the
         # menu can let simulated time go on.
         self._timer = self.create_timer(
             1.0 / self._table["rate"], self._turn, clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
-
-    def _make_inputs(self) -> None:
-        sightings = self._sightings
-        self.create_subscription(
-            JointState, "joint_states", sightings.hear_joint_states, NEWEST, raw=True
-        )
-        self.create_subscription(DiagnosticArray, "arm_states", sightings.hear_states, KEPT)
-        self.create_subscription(
-            DiagnosticArray, "/diagnostics", sightings.hear_diagnostics, STREAM
-        )
-        self.create_subscription(String, "robot_description", sightings.hear_description, LATCHED)
-        self._duplicates = DuplicateFilter()
-        self._volatile_objects: Any = None
-        self.create_subscription(
-            MarkerArray,
-            "objects",
-            informed(self._take_objects),
-            OBJECTS,
-            event_callbacks=SubscriptionEventCallbacks(incompatible_qos=self._hear_volatile),
-        )
-
-    def _hear_volatile(self, event: Any) -> None:
-        """Listen to a publisher that keeps nothing for late joiners, as well."""
-        if self._volatile_objects is None:
-            self._volatile_objects = self.create_subscription(
-                MarkerArray, "objects", informed(self._take_objects), OBJECTS_VOLATILE
-            )
-
-    def _take_objects(self, message: MarkerArray, information: Any) -> None:
-        if self._duplicates.is_new(information):
-            self._sightings.hear_objects(message)
 
     def _turn(self) -> None:
         self._board.radius = self._table["radius"]

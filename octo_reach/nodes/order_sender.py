@@ -38,8 +38,6 @@ CONTROLLER = "reach_controller"
 WORLD_NODE = "simulated_world"
 EDITS = "scene/edit"
 
-_KINDS = {kind.label: kind for kind in ObjectKind}
-
 
 class OrderSender:
     """Speaks for a node that takes orders. It waits for nobody: answers come when they come."""
@@ -96,7 +94,7 @@ class OrderSender:
             self._put(order)
         elif isinstance(order, RemoveObject):
             if self._sightings.find_object(order.number) is not None:
-                self._edit(delete_marker(_KINDS[order.kind], order.number))
+                self._edit(delete_marker(ObjectKind.from_label(order.kind), order.number))
         elif isinstance(order, Act):
             self._call(Trigger, f"{arm_name(order.arm)}/{order.action}")
         elif isinstance(order, Pause):
@@ -120,7 +118,9 @@ class OrderSender:
         elif self._sightings.find_object(number) is None:
             return  # taken away while it was dragged
         self._edit(
-            object_marker(WorldObject(number, _KINDS[order.kind], order.position, order.radius))
+            object_marker(
+                WorldObject(number, ObjectKind.from_label(order.kind), order.position, order.radius)
+            )
         )
 
     def _edit(self, marker: Marker) -> None:

@@ -15,7 +15,6 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PointStamped, PoseStamped
-from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
@@ -27,8 +26,9 @@ from octo_reach.model.octopus import compile_kernels
 from octo_reach.model.reach import Planner
 from octo_reach.model.rules import ReachRules
 from octo_reach.model.scene import SceneObject
+from octo_reach.nodes.objects_subscription import ObjectsSubscription
 from octo_reach.nodes.signal_flag import SignalFlag
-from octo_reach.nodes.spinning import informed, run_node
+from octo_reach.nodes.spinning import run_node
 from octo_reach.planners import ExternalPlanner, create_planner
 from octo_reach.planners.guided.planner import GuidedPlanner
 from octo_reach.planners.leading import LeadingArm
@@ -54,14 +54,7 @@ from octo_reach.ros.parameters import (
     planner_settings,
     rule_settings,
 )
-from octo_reach.ros.quality_of_service import (
-    INPUT,
-    LATCHED,
-    OBJECTS,
-    OBJECTS_VOLATILE,
-    STREAM,
-    DuplicateFilter,
-)
+from octo_reach.ros.quality_of_service import INPUT, LATCHED, STREAM
 from octo_reach.ros.reported_scene import ReportedScene
 from octo_reach.ros.states import ArmReport, arm_reports
 from octo_reach.ros.targets import target_from_point, target_from_pose
@@ -169,24 +162,14 @@ class PlannerNode(Node):
         self._lock = threading.RLock()
         self._rejections = RejectionLog(logger.warning)
         self._reader = JointStateReader()
-        self._duplicates = DuplicateFilter()
         self._arms: dict[int, LedArm] = {}
         self._placements: dict[int, ArmPlacement] = {}
         self._changes: list[tuple[list[ObjectChange], float]] = []
-        self._volatile_objects: Any = None
         self.create_subscription(String, "robot_description", self._take_description, LATCHED)
         self.create_subscription(JointState, "joint_states", self._take_joints, STREAM)
         self.create_subscription(DiagnosticArray, "arm_states", self._take_states, LATCHED)
         self.create_subscription(MarkerArray, "grasps", self._take_grasps, LATCHED)
-        self.create_subscription(
-            MarkerArray,
-            "objects",
-            informed(self._take_objects),
-            OBJECTS,
-            event_callbacks=SubscriptionEventCallbacks(
-                incompatible_qos=self._hear_volatile_objects
-            ),
-        )
+        ObjectsSubscription(self, self._take_objects)
 
     # ---------------------------------------------------------------- inputs
 
@@ -315,9 +298,7 @@ class PlannerNode(Node):
             ):
                 led.leader.take_grip(None)
 
-    def _take_objects(self, message: MarkerArray, information: Any) -> None:
-        if self._volatile_objects is not None and not self._duplicates.is_new(information):
-            return
+    def _take_objects(self, message: MarkerArray) -> None:
         received = time.monotonic()
         try:
             changes = objects_from_markers("objects", message, None)
@@ -330,13 +311,6 @@ class PlannerNode(Node):
                 self._changes = [*self._changes[-50:], (changes, received)]
             for led in self._arms.values():
                 led.scene.apply(changes, received)
-
-    def _hear_volatile_objects(self, event: Any) -> None:
-        """Hear a publisher that latches nothing too: the latched subscription never matches it."""
-        if self._volatile_objects is None:
-            self._volatile_objects = self.create_subscription(
-                MarkerArray, "objects", informed(self._take_objects), OBJECTS_VOLATILE
-            )
 
     # ------------------------------------------------------------------ time
 

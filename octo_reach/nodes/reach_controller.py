@@ -17,9 +17,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PointStamped, PoseStamped
 from rclpy.clock import JumpThreshold, TimeJump
 from rclpy.duration import Duration
-from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
-from rclpy.qos import qos_policy_name_from_kind
 from sensor_msgs.msg import JointState, PointCloud2
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
@@ -30,9 +28,10 @@ from octo_reach.installation import share_path
 from octo_reach.model.octopus import Octopus, compile_kernels
 from octo_reach.model.rules import ReachRules
 from octo_reach.nodes.inbox import Inbox
+from octo_reach.nodes.objects_subscription import ObjectsSubscription
 from octo_reach.nodes.planner_preparation import SHORT_WAIT, PlannerPreparation
 from octo_reach.nodes.signal_flag import SignalFlag
-from octo_reach.nodes.spinning import informed, run_node
+from octo_reach.nodes.spinning import run_node
 from octo_reach.nodes.step_schedule import NANOSECONDS, StepSchedule
 from octo_reach.nodes.tip_topics import TipTopics
 from octo_reach.planners import PLANNERS, create_planner
@@ -61,14 +60,7 @@ from octo_reach.ros.parameters import (
     effective_rules,
     rule_settings,
 )
-from octo_reach.ros.quality_of_service import (
-    INPUT,
-    LATCHED,
-    OBJECTS,
-    OBJECTS_VOLATILE,
-    STREAM,
-    DuplicateFilter,
-)
+from octo_reach.ros.quality_of_service import INPUT, LATCHED, STREAM
 from octo_reach.ros.reported_scene import ReportedScene
 from octo_reach.ros.states import ArmStatesBuilder
 from octo_reach.ros.targets import target_from_point, target_from_pose
@@ -213,18 +205,9 @@ class ReachController(Node):
             self.create_subscription(
                 JointTrajectory, f"{name}/joint_trajectory", self._trajectory_taker(number), INPUT
             )
-        self._duplicates = DuplicateFilter()
         self._objects_reader = ObjectsReader("objects")
-        self._volatile_objects: Any = None
-        self.create_subscription(
-            MarkerArray,
-            "objects",
-            informed(self._take_objects),
-            OBJECTS,
-            event_callbacks=SubscriptionEventCallbacks(
-                incompatible_qos=self._hear_volatile_objects
-            ),
-            raw=True,
+        ObjectsSubscription(
+            self, self._take_objects, raw=True, tell=lambda line: self.get_logger().info(line)
         )
 
     def _make_services(self) -> None:
@@ -288,9 +271,7 @@ class ReachController(Node):
 
         return take
 
-    def _take_objects(self, message: bytes, information: Any) -> None:
-        if self._volatile_objects is not None and not self._duplicates.is_new(information):
-            return
+    def _take_objects(self, message: bytes) -> None:
         received = time.monotonic()
         try:
             changes = self._objects_reader.read(message)
@@ -298,18 +279,6 @@ class ReachController(Node):
             self._rejections.reject(rejection)
             return
         self._inbox.put_changes(changes, received)
-
-    def _hear_volatile_objects(self, event: Any) -> None:
-        """Hear a publisher that latches nothing too: the latched subscription never matches it."""
-        if self._volatile_objects is not None:
-            return
-        policy = qos_policy_name_from_kind(event.last_policy_kind)
-        if policy == "DURABILITY":
-            self.get_logger().info("a publisher of objects is volatile: it is heard as well")
-        # Of any other publisher that does not go together with it, this one warns by itself.
-        self._volatile_objects = self.create_subscription(
-            MarkerArray, "objects", informed(self._take_objects), OBJECTS_VOLATILE, raw=True
-        )
 
     def _read_inbox(self, time_now: int) -> None:
         """Give the model what has arrived. Objects first: a target may be meant for one of them.

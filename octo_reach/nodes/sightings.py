@@ -23,7 +23,13 @@ from octo_reach.model.arm import ArmPlacement
 from octo_reach.model.geometry import Floats, forward_kinematics
 from octo_reach.model.scene import ObjectKind
 from octo_reach.nodes.summary import RateMeter
-from octo_reach.ros.colours import KIND_COLOURS, PLAIN, Colour, arm_colour, state_colour
+from octo_reach.ros.colours import (
+    CONTACT_COLOURS,
+    KIND_COLOURS,
+    PLAIN,
+    arm_colour,
+    state_colour,
+)
 from octo_reach.ros.contacts import contacts_from_cloud
 from octo_reach.ros.description import arm_radii, arms_from_description
 from octo_reach.ros.frames import position_in_world
@@ -41,13 +47,6 @@ MOST_TOUCHES = 200
 
 SLENDER = 0.15
 """Radius of an arm whose description tells none, as a share of a segment's length."""
-
-TOUCH_COLOURS: dict[int, Colour] = {
-    ObjectKind.FOOD: (1.0, 0.85, 0.1),
-    ObjectKind.OBSTACLE: (1.0, 0.45, 0.0),
-    ObjectKind.HAZARD: (1.0, 0.0, 0.3),
-}
-"""Colours of contacts by kind: they stand out from the objects and from every state."""
 
 
 class _Pose(NamedTuple):
@@ -335,7 +334,7 @@ def _touches(contacts: Any) -> tuple[Touch, ...]:
         Touch(
             (int(contact["arm"]), int(contact["segment"]), int(contact["object"])),
             (float(contact["x"]), float(contact["y"])),
-            TOUCH_COLOURS.get(int(contact["kind"]), PLAIN),
+            CONTACT_COLOURS.get(contact["kind"], PLAIN),
         )
         for contact in contacts[:MOST_TOUCHES]
     )
