@@ -21,8 +21,6 @@ FIRST_PORT, PORTS_A_DOMAIN, PARTICIPANT_PORT = 7400, 250, 10
 def own_domain(log_folder: Path) -> Iterator[int]:
     """Put this process, and those it starts, into a domain of their own on this machine.
 
-    A lock file stands for each domain; the system frees it however the process ends.
-
     Args:
         log_folder: where the nodes log.
 
@@ -32,7 +30,7 @@ def own_domain(log_folder: Path) -> Iterator[int]:
     Raises:
         RuntimeError: every domain is in use.
     """
-    with _free_domain() as domain:
+    with free_domain() as domain:
         wanted = {
             "ROS_DOMAIN_ID": str(domain),
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
@@ -58,10 +56,19 @@ def _set_variables(values: Mapping[str, str | None]) -> None:
 
 
 @contextlib.contextmanager
-def _free_domain() -> Iterator[int]:
+def free_domain() -> Iterator[int]:
+    """Give a domain that nobody is in, and keep it from others who ask here.
+
+    A lock file stands for each domain; the system frees it however the process ends.
+
+    Yields:
+        The domain.
+
+    Raises:
+        RuntimeError: every domain is in use.
+    """
     for step in range(len(DOMAINS)):
         domain = DOMAINS[(os.getpid() + step) % len(DOMAINS)]
-        # The name the tests lock too.
         path = Path(tempfile.gettempdir()) / f"octo_reach_test_domain_{domain}.lock"
         try:
             lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

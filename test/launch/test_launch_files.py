@@ -41,9 +41,11 @@ def missing() -> str:
 def environment(tmp_path):
     """An environment with a DDS domain that no other test session of this machine has."""
     sys.path.append(str(FOLDER.parent / "ros"))
-    from harness import own_domain, own_environment
+    from harness import own_environment
 
-    with own_domain() as domain:
+    from octo_reach.nodes.own_domain import free_domain
+
+    with free_domain() as domain:
         yield {**os.environ, **own_environment(domain, tmp_path)}
 
 

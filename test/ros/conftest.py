@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import os
 import re
-import signal
-from pathlib import Path
 
 import pytest
 
@@ -18,12 +15,11 @@ except ImportError:
     collect_ignore_glob = ["test_*.py"]
     MISSING = "test/ros is left out: rclpy is not installed (pip install '.[ros]')"
 else:
-    from harness import NodeStarter, Probe, own_domain, own_environment
+    from harness import NodeStarter, Probe, own_domain
     from stage import Stage
 
     MISSING = ""
 
-FOLDER = Path(__file__).parent
 COUNTER = itertools.count(1)
 
 
@@ -31,38 +27,16 @@ def pytest_report_header() -> str | None:
     return MISSING or None
 
 
-def pytest_configure(config) -> None:
-    # Ended from outside, the session must still end its nodes; and nodes must hear the SIGINT they
-    # are ended with also where a script started pytest in the background, with SIGINT ignored.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def pytest_collection_modifyitems(items) -> None:
-    for item in items:
-        if FOLDER in item.path.parents:
-            item.add_marker(pytest.mark.ros)
-
-
 @pytest.fixture(scope="session")
 def ros_context(tmp_path_factory):
     """The context of the session's probes, in a domain nobody else has."""
     # Now, or on a new machine the first node would take longer to start than any test waits.
     compile_kernels()
-    with own_domain() as domain:
-        environment = own_environment(domain, tmp_path_factory.mktemp("log"))
-        before = {name: os.environ.get(name) for name in environment}
-        os.environ.update(environment)
+    with own_domain(tmp_path_factory.mktemp("log")) as domain:
         context = rclpy.Context()
         rclpy.init(context=context, domain_id=domain)
         yield context
         rclpy.shutdown(context=context)
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 @pytest.fixture

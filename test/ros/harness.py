@@ -7,13 +7,11 @@ fails at its ceiling with what was seen instead. Every process is ended by its o
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import deque
@@ -21,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+import pytest
 import rclpy
 import yaml
 from diagnostic_msgs.msg import DiagnosticArray
@@ -33,13 +32,11 @@ from rclpy.qos import QoSProfile
 from std_srvs.srv import SetBool, Trigger
 
 import octo_reach
+from octo_reach.nodes.own_domain import free_domain
 from octo_reach.ros.quality_of_service import INPUT, LATCHED, STREAM
 
 CEILING = 10.0
 """Longest any single wait may last, s; one that lasts so long has failed."""
-
-DOMAINS = range(1, 101)
-"""Domains whose ports lie below the ones the system hands out by itself."""
 
 REPOSITORY = Path(octo_reach.__file__).resolve().parent.parent
 
@@ -48,28 +45,16 @@ Found = TypeVar("Found")
 
 
 @contextlib.contextmanager
-def own_domain() -> Iterator[int]:
-    """Give a DDS domain that no other test session of this machine uses meanwhile.
+def own_domain(log_folder: Path) -> Iterator[int]:
+    """Put this process, and those it starts, into a DDS domain that nobody else is in.
 
-    A lock file stands for each domain; the system frees it however the session ends.
+    Args:
+        log_folder: where the nodes log.
     """
-    for step in range(len(DOMAINS)):
-        domain = DOMAINS[(os.getpid() + step) % len(DOMAINS)]
-        path = Path(tempfile.gettempdir()) / f"octo_reach_test_domain_{domain}.lock"
-        try:
-            lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError:
-            continue  # another user's
-        try:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                continue  # in use
-            yield domain
-            return
-        finally:
-            os.close(lock)
-    raise RuntimeError(f"all of the DDS domains {DOMAINS[0]} to {DOMAINS[-1]} are in use by tests")
+    with free_domain() as domain, pytest.MonkeyPatch.context() as patch:
+        for name, value in own_environment(domain, log_folder).items():
+            patch.setenv(name, value)
+        yield domain
 
 
 def own_environment(domain: int, log_folder: Path) -> dict[str, str]:

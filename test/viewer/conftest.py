@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 from pathlib import Path
 
@@ -11,8 +9,7 @@ import pytest
 
 from octo_reach.model.octopus import compile_kernels
 
-FOLDER = Path(__file__).parent
-sys.path.insert(0, str(FOLDER.parent / "ros"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "ros"))
 
 try:
     import rclpy
@@ -22,7 +19,7 @@ except ImportError as missing:
     MISSING = f"test/viewer is left out: {missing.name} is not installed (pip install '.[viewer]')"
 else:
     from chromium import Chromium, find_browser
-    from harness import own_domain, own_environment
+    from harness import own_domain
     from stage import Stage
 
     MISSING = ""
@@ -32,26 +29,11 @@ def pytest_report_header() -> str | None:
     return MISSING or None
 
 
-def pytest_configure(config) -> None:
-    # Nodes must hear the SIGINT they are ended with also where a script started pytest in the
-    # background, with SIGINT ignored.
-    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def pytest_collection_modifyitems(items) -> None:
-    for item in items:
-        if FOLDER in item.path.parents:
-            item.add_marker(pytest.mark.ros)
-
-
 @pytest.fixture(scope="module")
 def domain(tmp_path_factory):
     """A DDS domain of the module's own; what this changes of the environment is changed back."""
     compile_kernels()
-    with own_domain() as domain, pytest.MonkeyPatch.context() as patch:
-        for name, value in own_environment(domain, tmp_path_factory.mktemp("log")).items():
-            patch.setitem(os.environ, name, value)
+    with own_domain(tmp_path_factory.mktemp("log")) as domain:
         yield domain
 
 
