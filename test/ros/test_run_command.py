@@ -278,7 +278,7 @@ def test_a_node_that_cannot_start_is_quoted(open_terminal, tmp_path):
     terminal = open_terminal("--config", "bad.yaml")
 
     assert terminal.wait_for_exit(START) == 1
-    assert re.search(r"ended by itself \(exit code 1\)\s+.*/nowhere\.yaml", terminal.text)
+    assert re.search(r"(?s)ended by itself \(exit code 1\)\s.*/nowhere\.yaml", terminal.text)
     terminal.assert_restored()
 
 
