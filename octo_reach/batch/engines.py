@@ -116,6 +116,17 @@ class ProcessEngine:
                 worker.end()
 
 
+def local_engine(jobs: int | None, runs: int) -> SequentialEngine | ProcessEngine:
+    """Give the engine of this machine for so many runs.
+
+    Args:
+        jobs: how many processes at most; None for one for each core.
+        runs: how many runs there are.
+    """
+    jobs = min(jobs or len(os.sched_getaffinity(0)), runs)
+    return SequentialEngine() if jobs == 1 else ProcessEngine(jobs)
+
+
 class _Worker:
     """One process, and the run it has.
 

@@ -8,11 +8,17 @@ is slow to import, so that `--help` is instant and no command needs the extras o
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Iterable
 
 
 class CommandError(Exception):
     """The command cannot do what it was asked for; the text says why, for a person."""
+
+
+def say(line: str) -> None:
+    """Say a line to the person at the terminal, apart from what the command writes."""
+    print(f"octo-reach: {line}", file=sys.stderr, flush=True)
 
 
 def require_extra(what: str, extra: str, modules: Iterable[str]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import math
 import os
 import signal
 import sys
@@ -13,7 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octo_reach.commands import CommandError, require_extra
+from octo_reach.commands import CommandError, require_extra, say
+from octo_reach.commands.arguments import checked_seconds
 from octo_reach.commands.middleware import checked_namespace, domain, require_ros
 from octo_reach.commands.stopping import Signals
 
@@ -57,33 +57,20 @@ def execute(arguments: argparse.Namespace) -> int:
     with Signals() as signals:
         require_ros("octo-reach record")
         require_extra("octo-reach record", "record", ["mcap"])
-        seconds = _checked_seconds(arguments.seconds)
+        seconds = checked_seconds(arguments.seconds)
         namespace = checked_namespace(arguments.namespace)
         path: Path = arguments.file
         _check_path(path)
         file, lasted = _record(path, seconds, namespace, arguments.topics, signals)
     if not file.messages:
         path.unlink(missing_ok=True)
-        print(
-            "octo-reach: nothing was heard; is octo-reach run, or another of its nodes, in the"
-            f" same ROS domain ({domain()})?",
-            file=sys.stderr,
+        say(
+            "nothing was heard; is octo-reach run, or another of its nodes, in the same ROS domain"
+            f" ({domain()})?"
         )
         return NOTHING_HEARD
     _print_summary(file, path, lasted)
     return 0
-
-
-def _checked_seconds(text: str | None) -> float:
-    if text is None:
-        return math.inf
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not (math.isfinite(seconds) and seconds > 0.0):
-        raise CommandError(f"--seconds must be a number above 0, got {text!r}")
-    return seconds
 
 
 def _check_path(path: Path) -> None:
@@ -103,9 +90,6 @@ def _record(
     from octo_reach.nodes.recorder import Recorder
     from octo_reach.nodes.visiting import NoGraphError, visiting
     from octo_reach.recordings.mcap_file import McapFile
-
-    def say(line: str) -> None:
-        print(f"octo-reach: {line}", file=sys.stderr, flush=True)
 
     with contextlib.ExitStack() as stack:
         try:
@@ -138,7 +122,7 @@ def _listen(
 ) -> float:
     """Let the node record until the end, and give how long it did, s."""
     where = f"ROS domain {domain()}" + ("" if namespace == "/" else f", namespace {namespace}")
-    print(f"octo-reach: recording {where} to {path}; Ctrl-C ends it", file=sys.stderr, flush=True)
+    say(f"recording {where} to {path}; Ctrl-C ends it")
     begun = time.monotonic()
     recorder.begin(file)
     with _shown() as show:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from octo_reach.commands import CommandError
+from octo_reach.commands.arguments import checked_seconds
 from octo_reach.commands.middleware import checked_namespace, require_ros
 from octo_reach.commands.stopping import Signals
 from octo_reach.viewer.address import HOST, PORT, check_address, page_address
@@ -127,7 +128,7 @@ def make_plan(arguments: argparse.Namespace) -> Plan:
     from octo_reach.scenes import SceneError, load_scene, to_metres
     from octo_reach.scenes.shipped import UnknownSceneError, find_scene
 
-    seconds = math.inf if arguments.seconds is None else _checked_seconds(arguments.seconds)
+    seconds = checked_seconds(arguments.seconds)
     namespace = checked_namespace(arguments.namespace)
     if arguments.planner is not None and arguments.planner not in PLANNERS:
         choices = ", ".join(PLANNERS)
@@ -196,16 +197,6 @@ def _checked_port(text: str) -> int:
     if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 65535):
         raise CommandError(f"--viewer-port must be a whole number from 1 to 65535, got {text!r}")
     return int(text)
-
-
-def _checked_seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not (math.isfinite(seconds) and seconds > 0.0):
-        raise CommandError(f"--seconds must be a number above 0, got {text!r}")
-    return seconds
 
 
 def _checked_file(name: str) -> Path:

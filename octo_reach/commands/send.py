@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import math
 import re
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from octo_reach.commands import CommandError
+from octo_reach.commands import CommandError, say
 from octo_reach.commands.middleware import checked_namespace, require_ros
 
 if TYPE_CHECKING:
@@ -114,7 +113,7 @@ def execute(arguments: argparse.Namespace) -> int:
         with visiting(lambda: Messenger(namespace)) as messenger:
             print(send(messenger))
     except NotTakenError as error:
-        print(f"octo-reach: {error}", file=sys.stderr)
+        say(str(error))
         return NOT_TAKEN
     except (RejectedInput, NoGraphError) as error:
         raise CommandError(str(error)) from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import math
 import os
 import sys
 import time
@@ -13,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from octo_reach.commands import CommandError, require_extra
+from octo_reach.commands import CommandError, require_extra, say
+from octo_reach.commands.arguments import seconds_of_run, whole_number
 from octo_reach.commands.middleware import require_ros
 from octo_reach.commands.progress import progress
 
@@ -30,6 +30,9 @@ STANDARD_OUTPUT = "-"
 PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
 ANIMATION_SUFFIXES = (".gif",)
 BAG_SUFFIXES = (".mcap",)
+LONGEST_RUN = 1e8
+"""Most seconds of a run."""
+MOST_TICKS = 9_999_999_999
 PROGRESS_STEPS = 60
 """Steps between two advances of the progress bar: it must not slow the run down."""
 
@@ -51,10 +54,15 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     duration.add_argument(
         "--seconds",
         metavar="S",
-        type=_seconds,
+        type=seconds_of_run(LONGEST_RUN),
         help="how long to simulate (default: 20 s, longer where events or kept ticks are later)",
     )
-    duration.add_argument("--ticks", metavar="N", type=_tick, help="the same in steps of 1/120 s")
+    duration.add_argument(
+        "--ticks",
+        metavar="N",
+        type=whole_number(0, MOST_TICKS, "a number of steps, 0 or more"),
+        help="the same in steps of 1/120 s",
+    )
     parser.add_argument(
         "--planner",
         metavar="P",
@@ -70,7 +78,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     kept.add_argument(
         "--every",
         metavar="N",
-        type=_stride,
+        type=whole_number(1, MOST_TICKS, "a number of steps, 1 or more"),
         help="keep the start, every Nth tick and the last in the trace (default: 1)",
     )
     kept.add_argument(
@@ -257,7 +265,7 @@ def _bag(path: Path | None, document: SceneDocument) -> Iterator[Record | None]:
 def _compile() -> None:
     from octo_reach.model.octopus import compile_kernels
 
-    compile_kernels(lambda line: print(f"octo-reach: {line}", file=sys.stderr))
+    compile_kernels(say)
 
 
 def _run(
@@ -367,30 +375,6 @@ def _summary_row(
 # ---------------------------------------------------------------- reading numbers
 
 
-def _integer(text: str, least: int, rule: str) -> int:
-    # int() would also take 1_000 and digits of other scripts.
-    if not (text.isascii() and text.isdigit() and len(text) <= 10 and int(text) >= least):
-        raise argparse.ArgumentTypeError(f"must be {rule}, got {text!r}")
-    return int(text)
-
-
-def _tick(text: str) -> int:
-    return _integer(text, 0, "a number of steps, 0 or more")
-
-
-def _stride(text: str) -> int:
-    return _integer(text, 1, "a number of steps, 1 or more")
-
-
 def _ticks(text: str) -> tuple[int, ...]:
-    return tuple(_integer(part.strip(), 0, "ticks like 1,2,5") for part in text.split(","))
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not (math.isfinite(seconds) and 0.0 <= seconds <= 1e8):
-        raise argparse.ArgumentTypeError(f"must be a number of seconds, 0 or more, got {text!r}")
-    return seconds
+    read = whole_number(0, MOST_TICKS, "ticks like 1,2,5")
+    return tuple(read(part.strip()) for part in text.split(","))

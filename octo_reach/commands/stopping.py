@@ -1,8 +1,10 @@
-"""Signals of a command that runs until it is told to end."""
+"""Signals of commands that run until they are told to end, and of those that take long."""
 
 from __future__ import annotations
 
+import contextlib
 import signal
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
@@ -50,3 +52,17 @@ class Signals:
     def _suspend(self, number: int, frame: FrameType | None) -> None:
         self.suspend = True
         self.news.set()
+
+
+@contextlib.contextmanager
+def terminable() -> Iterator[None]:
+    """Let SIGTERM, with which batch systems end a job, do what Ctrl-C does."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

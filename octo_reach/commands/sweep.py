@@ -10,15 +10,18 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from octo_reach.commands import CommandError, require_extra
+from octo_reach.commands import CommandError, require_extra, say
+from octo_reach.commands.arguments import seconds_of_run, whole_number
 from octo_reach.commands.progress import progress
+from octo_reach.commands.stopping import terminable
 
 if TYPE_CHECKING:
     from octo_reach.batch import Engine, Sweep
     from octo_reach.scenes import SceneDocument
+
+Number = TypeVar("Number", int, float)
 
 STANDARD_OUTPUT = "-"
 SUFFIXES = (".csv", ".parquet")
@@ -59,7 +62,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "--seeds",
         metavar="N",
-        type=_count("--seeds", MOST_SEEDS),
+        type=_named("--seeds", whole_number(1, MOST_SEEDS)),
         help="how many scenes like each to run, with the seeds 1 to N (default: 10)",
     )
     parser.add_argument(
@@ -73,20 +76,20 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     duration.add_argument(
         "--seconds",
         metavar="S",
-        type=_seconds,
+        type=_named("--seconds", seconds_of_run(LONGEST_RUN)),
         help="how long to simulate (default: 20 s, longer where events are later)",
     )
     duration.add_argument(
         "--ticks",
         metavar="N",
-        type=_count("--ticks", round(120 * LONGEST_RUN)),
+        type=_named("--ticks", whole_number(1, round(120 * LONGEST_RUN))),
         help="the same in steps of 1/120 s",
     )
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
         "--jobs",
         metavar="J",
-        type=_count("--jobs", MOST_JOBS),
+        type=_named("--jobs", whole_number(1, MOST_JOBS)),
         help="how many processes (default: one for each core)",
     )
     where.add_argument(
@@ -119,11 +122,11 @@ def execute(arguments: argparse.Namespace) -> int:
     engine = _engine(arguments, len(sweep.runs))
     started = time.perf_counter()
     try:
-        with _terminable(), progress("sweeping", len(sweep.runs), counted=True) as report:
+        with terminable(), progress("sweeping", len(sweep.runs), counted=True) as report:
             sweep.run(engine, report)
     except KeyboardInterrupt:
         with _undisturbed():
-            _say(f"interrupted; {_keep(sweep, output)}")
+            say(f"interrupted; {_keep(sweep, output)}")
         return INTERRUPTED
     except EngineError as error:
         kept = f"\n{_keep(sweep, output)}" if sweep.finished else ""
@@ -213,35 +216,20 @@ def _ticks(arguments: argparse.Namespace) -> int | None:
 
 
 def _engine(arguments: argparse.Namespace, runs: int) -> Engine:
-    from octo_reach.batch import DaskEngine, ProcessEngine, SequentialEngine
-    from octo_reach.batch.engines import prepare
+    from octo_reach.batch import DaskEngine
+    from octo_reach.batch.engines import local_engine, prepare
 
     if arguments.scheduler is not None:
         try:
-            return DaskEngine(arguments.scheduler, _say)
+            return DaskEngine(arguments.scheduler, say)
         except ValueError as error:
             raise CommandError(f"--scheduler {error}") from None
     # Once, before there are processes that would all do it.
-    prepare(_say)
-    jobs = min(arguments.jobs or len(os.sched_getaffinity(0)), runs)
-    return SequentialEngine() if jobs == 1 else ProcessEngine(jobs)
+    prepare(say)
+    return local_engine(arguments.jobs, runs)
 
 
 # ---------------------------------------------------------------- the way through
-
-
-@contextlib.contextmanager
-def _terminable() -> Iterator[None]:
-    """Let SIGTERM, with which batch systems end a job, keep what Ctrl-C keeps."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @contextlib.contextmanager
@@ -283,41 +271,28 @@ def _summarise(sweep: Sweep, output: Path | None, seconds: float) -> None:
     sent = [measures for measures in measured if measures.reached is not None]
     reached = sum(bool(measures.reached) for measures in sent)
     where = "" if output is None else f"; the table is in {output}"
-    _say(
+    say(
         f"{_count_of(sweep.finished, 'run')} in {seconds:.1f} s: {reached} of"
         f" {_count_of(len(sent), 'arm')} sent somewhere got there{where}"
     )
     if sweep.failed:
-        _say(f"{_count_of(sweep.failed, 'run')} failed: the column error says why")
+        say(f"{_count_of(sweep.failed, 'run')} failed: the column error says why")
 
 
 def _count_of(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _say(line: str) -> None:
-    print(f"octo-reach: {line}", file=sys.stderr)
-
-
 # ---------------------------------------------------------------- reading numbers
 
 
-def _count(option: str, most: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        # int() would also take 1_000 and digits of other scripts.
-        number = int(text) if text.isascii() and text.isdigit() and len(text) <= 12 else 0
-        if not 1 <= number <= most:
-            raise CommandError(f"{option} must be an integer from 1 to {most}, got {text!r}")
-        return number
+def _named(option: str, read: Callable[[str], Number]) -> Callable[[str], Number]:
+    """Let a number that is refused be refused in one line, as everything else is."""
 
-    return read
+    def named(text: str) -> Number:
+        try:
+            return read(text)
+        except argparse.ArgumentTypeError as error:
+            raise CommandError(f"{option} {error}") from None
 
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0.0 <= seconds <= LONGEST_RUN:
-        raise CommandError(f"--seconds must be a number of seconds, 0 or more, got {text!r}")
-    return seconds
+    return named

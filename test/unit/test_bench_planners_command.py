@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import signal
 
 import pytest
 
+from octo_reach.batch import Sweep
 from octo_reach.batch.comparison import COLUMNS
 from octo_reach.cli import main
 from octo_reach.planners import PLANNERS
@@ -121,3 +124,20 @@ def test_numbers_out_of_range_are_refused(option, capsys):
         main([*BENCH, *option])
     assert caught.value.code == 2
     assert option[0] in capsys.readouterr().err
+
+
+def test_sigterm_ends_it_as_ctrl_c_does(scene, monkeypatch, capsys):
+    def handler(number, frame):
+        raise AssertionError("nobody listens to SIGTERM")
+
+    def be_ended(self, engine, report):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(Sweep, "run", be_ended)
+    before = signal.signal(signal.SIGTERM, handler)
+    try:
+        assert main([*BENCH, scene, *SHORT]) == 130
+        assert signal.getsignal(signal.SIGTERM) is handler
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert capsys.readouterr().err.endswith("octo-reach: interrupted after 0 of 2 runs\n")

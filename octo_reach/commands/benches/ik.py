@@ -7,6 +7,8 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+from octo_reach.commands import say
+from octo_reach.commands.arguments import whole_number
 from octo_reach.commands.progress import progress
 
 if TYPE_CHECKING:
@@ -28,7 +30,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("--json", action="store_true", help="write JSON instead of a table")
     parser.add_argument(
-        "--seeds", metavar="N", type=_seeds, help="targets for each chain (default: 200)"
+        "--seeds",
+        metavar="N",
+        type=whole_number(1, MOST_SEEDS),
+        help="targets for each chain (default: 200)",
     )
     parser.set_defaults(execute=execute)
 
@@ -39,11 +44,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from octo_reach.model.compilation import COMPILED
 
     if not COMPILED:
-        print(
-            "octo-reach: numba is not installed or is switched off: the same methods run, far"
-            " slower",
-            file=sys.stderr,
-        )
+        say("numba is not installed or is switched off: the same methods run, far slower")
     with progress("solving", 1.0, threaded=False) as report:
         figures = inverse_kinematics.compare_methods(
             seeds=inverse_kinematics.SEEDS if arguments.seeds is None else arguments.seeds,
@@ -95,13 +96,3 @@ def _print_table(figures: list[MethodFigures]) -> None:
         " once, one of the Jacobian methods is one step.",
         markup=False,
     )
-
-
-def _seeds(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if not 1 <= number <= MOST_SEEDS:
-        raise argparse.ArgumentTypeError(f"must be an integer from 1 to {MOST_SEEDS}, got {text!r}")
-    return number

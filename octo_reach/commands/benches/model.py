@@ -7,7 +7,8 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from octo_reach.commands import CommandError
+from octo_reach.commands import CommandError, say
+from octo_reach.commands.arguments import number_of_seconds, whole_number
 from octo_reach.commands.progress import progress
 
 if TYPE_CHECKING:
@@ -33,18 +34,21 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--segments",
         metavar="N",
         nargs="+",
-        type=_segments,
+        type=whole_number(FEWEST_SEGMENTS, MOST_SEGMENTS),
         help="numbers of segments (default: 20 40 100)",
     )
     parser.add_argument(
         "--obstacles",
         metavar="K",
         nargs="+",
-        type=_obstacles,
+        type=whole_number(0, MOST_OBSTACLES),
         help="numbers of obstacles (default: 0 4 16 64)",
     )
     parser.add_argument(
-        "--seconds", metavar="S", type=_seconds, help="how long to measure, roughly (default: 40)"
+        "--seconds",
+        metavar="S",
+        type=number_of_seconds(" above 0 and at most 3600", lambda number: 0.0 < number <= 3600.0),
+        help="how long to measure, roughly (default: 40)",
     )
     parser.set_defaults(execute=execute)
 
@@ -54,7 +58,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from octo_reach.benchmarks import model
     from octo_reach.model.octopus import compile_kernels
 
-    compile_kernels(lambda line: print(f"octo-reach: {line}", file=sys.stderr))
+    compile_kernels(say)
     try:
         with progress("measuring", 1.0, threaded=False) as report:
             timings = model.measure_steps(
@@ -104,33 +108,3 @@ def _print_table(timings: list[StepTiming]) -> None:
         " the same poses. Floor: a bare loop over the arithmetic that no such step can do without.",
         markup=False,
     )
-
-
-def _segments(text: str) -> int:
-    return _whole(text, FEWEST_SEGMENTS, MOST_SEGMENTS)
-
-
-def _obstacles(text: str) -> int:
-    return _whole(text, 0, MOST_OBSTACLES)
-
-
-def _whole(text: str, least: int, most: int) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = least - 1
-    if not least <= number <= most:
-        raise argparse.ArgumentTypeError(f"must be an integer from {least} to {most}, got {text!r}")
-    return number
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0.0 < seconds <= 3600.0:
-        raise argparse.ArgumentTypeError(
-            f"must be a number of seconds above 0 and at most 3600, got {text!r}"
-        )
-    return seconds

@@ -10,7 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octo_reach.commands import CommandError, require_extra
+from octo_reach.commands import CommandError, require_extra, say
+from octo_reach.commands.arguments import number_of_seconds, whole_number
 from octo_reach.commands.middleware import require_ros
 from octo_reach.commands.progress import progress
 from octo_reach.commands.stopping import Signals
@@ -38,16 +39,25 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("--json", action="store_true", help="write JSON instead of a table")
     parser.add_argument(
-        "--seconds", metavar="S", type=_seconds, help="how long each row is measured (default: 10)"
+        "--seconds",
+        metavar="S",
+        type=number_of_seconds(
+            f" from {SHORTEST:g} to {LONGEST:g}", lambda number: SHORTEST <= number <= LONGEST
+        ),
+        help="how long each row is measured (default: 10)",
     )
     parser.add_argument(
-        "--arms", metavar="N", nargs="+", type=_arms, help="numbers of arms (default: 1 8)"
+        "--arms",
+        metavar="N",
+        nargs="+",
+        type=whole_number(1, MOST_ARMS),
+        help="numbers of arms (default: 1 8)",
     )
     parser.add_argument(
         "--subscribers",
         metavar="N",
         nargs="+",
-        type=_subscribers,
+        type=whole_number(0, MOST_SUBSCRIBERS),
         help="numbers of processes that hear every topic (default: 0 3)",
     )
     parser.set_defaults(execute=execute)
@@ -63,7 +73,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from octo_reach.nodes.visiting import NoGraphError
 
     # Now, or the first controller would be measured while it compiles.
-    compile_kernels(_say)
+    compile_kernels(say)
     cases = [
         (arms, subscribers)
         for arms in arguments.arms or node.ARMS
@@ -76,7 +86,7 @@ def execute(arguments: argparse.Namespace) -> int:
         timings = _measure(cases, seconds)
     except NodeDiedError as error:
         for line in str(error).splitlines():
-            _say(line)
+            say(line)
         return NODE_DIED
     except (NoGraphError, RuntimeError, OSError) as error:
         raise CommandError(str(error)) from None
@@ -85,10 +95,6 @@ def execute(arguments: argparse.Namespace) -> int:
     else:
         _print_table(timings)
     return 0
-
-
-def _say(line: str) -> None:
-    print(f"octo-reach: {line}", file=sys.stderr, flush=True)
 
 
 def _measure(cases: list[tuple[int, int]], seconds: float) -> list[NodeTiming]:
@@ -105,10 +111,10 @@ def _measure(cases: list[tuple[int, int]], seconds: float) -> list[NodeTiming]:
         scene = folder / "scene.yaml"
         save_scene(document, scene)
         with own_domain(folder) as domain:
-            _say(f"in ROS domain {domain}, {seconds:g} s a row")
+            say(f"in ROS domain {domain}, {seconds:g} s a row")
             for arms, subscribers in cases:
                 what = f"{_counted(arms, 'arm')}, {_counted(subscribers, 'subscriber')}"
-                _say(what)
+                say(what)
                 placements = document.placements()[:arms]
                 measurement = Measurement(scene, placements, subscribers, signals.stop)
                 with progress(what, 1.0, threaded=False) as report:
@@ -160,33 +166,3 @@ def _print_table(timings: list[NodeTiming]) -> None:
 
 def _milliseconds(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.2f} ms"
-
-
-def _arms(text: str) -> int:
-    return _whole(text, 1, MOST_ARMS)
-
-
-def _subscribers(text: str) -> int:
-    return _whole(text, 0, MOST_SUBSCRIBERS)
-
-
-def _whole(text: str, least: int, most: int) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = least - 1
-    if not least <= number <= most:
-        raise argparse.ArgumentTypeError(f"must be an integer from {least} to {most}, got {text!r}")
-    return number
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not SHORTEST <= seconds <= LONGEST:
-        raise argparse.ArgumentTypeError(
-            f"must be a number of seconds from {SHORTEST:g} to {LONGEST:g}, got {text!r}"
-        )
-    return seconds

@@ -6,13 +6,14 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octo_reach.commands import CommandError, require_extra
+from octo_reach.commands import CommandError, require_extra, say
+from octo_reach.commands.arguments import seconds_of_run, whole_number
 from octo_reach.commands.progress import progress
+from octo_reach.commands.stopping import terminable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,19 +70,19 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "--jobs",
         metavar="J",
-        type=_count(MOST_JOBS),
+        type=whole_number(1, MOST_JOBS),
         help="how many processes (default: one for each core)",
     )
     parser.add_argument(
         "--seeds",
         metavar="N",
-        type=_count(MOST_SEEDS),
+        type=whole_number(1, MOST_SEEDS),
         help="run N scenes like each, with other targets, instead of the scenes themselves",
     )
     parser.add_argument(
         "--seconds",
         metavar="S",
-        type=_seconds,
+        type=seconds_of_run(LONGEST_RUN),
         help="how long to simulate (default: 20 s, longer where events are later)",
     )
     parser.set_defaults(execute=execute)
@@ -94,9 +95,9 @@ def execute(arguments: argparse.Namespace) -> int:
     scenes = _scenes(arguments.scenes or ["public"], varied=arguments.seeds is not None)
     _check_figure(arguments.figure)
 
-    from octo_reach.batch import EngineError, ProcessEngine, SequentialEngine, Sweep
+    from octo_reach.batch import EngineError, Sweep
     from octo_reach.batch.comparison import plan_comparison
-    from octo_reach.batch.engines import prepare
+    from octo_reach.batch.engines import local_engine, prepare
     from octo_reach.model.rules import UPDATE_RATE
     from octo_reach.planners import prepare_planner
 
@@ -104,16 +105,15 @@ def execute(arguments: argparse.Namespace) -> int:
     seeds = range(1, (arguments.seeds or 0) + 1)
     sweep = Sweep(plan_comparison(scenes, planners, ticks, seeds))
     # Once, before there are processes that would all do it, and before anything is timed.
-    prepare(_say)
+    prepare(say)
     for name in planners:
-        prepare_planner(name, _say)
-    jobs = min(arguments.jobs or len(os.sched_getaffinity(0)), len(sweep.runs))
-    engine = SequentialEngine() if jobs == 1 else ProcessEngine(jobs)
+        prepare_planner(name, say)
+    engine = local_engine(arguments.jobs, len(sweep.runs))
     try:
-        with progress("comparing", len(sweep.runs), counted=True) as report:
+        with terminable(), progress("comparing", len(sweep.runs), counted=True) as report:
             sweep.run(engine, report)
     except KeyboardInterrupt:
-        _say(f"interrupted after {sweep.finished} of {len(sweep.runs)} runs")
+        say(f"interrupted after {sweep.finished} of {len(sweep.runs)} runs")
         return INTERRUPTED
     except EngineError as error:
         raise CommandError(str(error)) from None
@@ -275,31 +275,3 @@ def _figure(interval: Interval | None, digits: int) -> str:
 
 def _number(value: float | None, digits: int) -> str:
     return NOTHING if value is None else f"{value:.{digits}f}"
-
-
-def _say(line: str) -> None:
-    print(f"octo-reach: {line}", file=sys.stderr)
-
-
-# ---------------------------------------------------------------- reading numbers
-
-
-def _count(most: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        # int() would also take 1_000 and digits of other scripts.
-        number = int(text) if text.isascii() and text.isdigit() and len(text) <= 12 else 0
-        if not 1 <= number <= most:
-            raise argparse.ArgumentTypeError(f"must be an integer from 1 to {most}, got {text!r}")
-        return number
-
-    return read
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0.0 <= seconds <= LONGEST_RUN:
-        raise argparse.ArgumentTypeError(f"must be a number of seconds, 0 or more, got {text!r}")
-    return seconds
