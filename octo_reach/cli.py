@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any, TextIO
 
 from octo_reach import __version__
 from octo_reach.commands import CommandError
@@ -30,27 +32,79 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code: 0 when all went well, 1 when the command's answer is no, 2 when it could not
         do what it was asked for, 130 when it was interrupted, 141 when nobody reads its output.
     """
+    output = _Output(sys.stdout)
     try:
-        code = _run(arguments)
-        sys.stdout.flush()
-        return code
+        with contextlib.redirect_stdout(output):
+            return _run(arguments)
     except CommandError as error:
         for line in str(error).splitlines():
             print(f"{PROGRAM}: {line}", file=sys.stderr)
         return FAILED
     except BrokenPipeError:
-        # The reader, `head` say, has seen enough. Python would complain once more at its exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader, `head` say, has seen enough.
+        _silence()
         return BROKEN_PIPE
+    except OSError as error:
+        if error is not output.failure:
+            raise
+        _silence()
+        reason = error.strerror or error
+        print(f"{PROGRAM}: the output cannot be written: {reason}", file=sys.stderr)
+        return FAILED
     except KeyboardInterrupt:
         print(f"{PROGRAM}: interrupted", file=sys.stderr)
         return INTERRUPTED
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    values = build_parser().parse_args(arguments)
+    try:
+        values = build_parser().parse_args(arguments)
+    except SystemExit:
+        sys.stdout.flush()  # of --help and --version
+        raise
     code: int = values.execute(values)
+    sys.stdout.flush()
     return code
+
+
+def _silence() -> None:
+    """Let nothing more be said on the standard output: Python would complain of it at its exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class _Output:
+    """The standard output, which remembers its failure: other files may fail in the same way.
+
+    Attributes:
+        failure: why it could not be written.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        """Write to `stream`."""
+        self.failure: OSError | None = None
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        """Be like the stream in all else."""
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write a text."""
+        try:
+            return self._stream.write(text)
+        except OSError as failure:
+            self.failure = failure
+            raise
+
+    def flush(self) -> None:
+        """Let what was written be read; what failed before, unnoticed by argparse, fails here."""
+        if self.failure is not None:
+            raise self.failure
+        try:
+            self._stream.flush()
+        except OSError as failure:
+            self.failure = failure
+            raise
 
 
 def build_parser() -> argparse.ArgumentParser:
