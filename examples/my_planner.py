@@ -4,7 +4,7 @@ Let the arm listen to it, start it beside, and send the arm somewhere:
 
     ros2 launch octo_reach reach.launch.py planner:=external
     python3 my_planner.py
-    ros2 topic pub --once /arm_1/target geometry_msgs/msg/PointStamped "{point: {x: 0.1, y: 0.2}}"
+    ros2 topic pub -1 -w 2 /arm_1/target geometry_msgs/msg/PointStamped "{point: {x: 0.1, y: 0.2}}"
 
 The method here is cyclic coordinate descent: joint by joint, from the tip to the base, turn what
 lies beyond the joint so that the tip points at the target. Put yours in its place.

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.duration import Duration
 from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
@@ -26,7 +27,8 @@ from octo_reach.ros.objects import (
     object_marker,
     objects_from_markers,
 )
-from octo_reach.ros.quality_of_service import INPUT, OBJECTS
+from octo_reach.ros.quality_of_service import INPUT, LATCHED, OBJECTS
+from octo_reach.ros.states import arm_reports
 from octo_reach.ros.targets import target_from_point, target_message
 from octo_reach.ros.validation import RejectedInput
 
@@ -65,6 +67,7 @@ class Messenger(Node):
         self._patience = patience
         self._lock = threading.Lock()
         self._scene: dict[int, ObjectChange] | None = None
+        self._targets: dict[int, tuple[float, float] | None] = {}
 
     # Saying
 
@@ -91,8 +94,16 @@ class Messenger(Node):
             f"no reach_controller hears {self.resolve_topic_name(topic)}",
             self._describe_arms,
         )
-        self._say(topic, message)
-        return f"{topic}: {x:g}, {y:g}"
+        self.create_subscription(DiagnosticArray, "arm_states", self._take_states, LATCHED)
+        # A recorder and a planner hear it too: that one of them has it says nothing.
+        deadline = time.monotonic() + self._patience
+        while True:
+            self._say(topic, message)
+            if self._wait(lambda: self._is_sent_to(arm, x, y), SHORT_PATIENCE):
+                return f"{topic}: {x:g}, {y:g}"
+            if time.monotonic() > deadline:
+                full = self.resolve_topic_name(topic)
+                raise NotTakenError(f"{full} was sent, but arm_{arm} goes elsewhere; see its log")
 
     def put_object(
         self, kind: ObjectKind, x: float, y: float, radius: float, number: int | None = None
@@ -188,6 +199,18 @@ class Messenger(Node):
 
     # Listening
 
+    def _take_states(self, message: DiagnosticArray) -> None:
+        with self._lock:
+            self._targets.update(
+                (number, report.target) for number, report in arm_reports(message).items()
+            )
+
+    def _is_sent_to(self, arm: int, x: float, y: float) -> bool:
+        with self._lock:
+            target = self._targets.get(arm)
+        # Reports are rounded.
+        return target is not None and [f"{v:.6g}" for v in target] == [f"{x:.6g}", f"{y:.6g}"]
+
     def _hear_objects(self) -> dict[int, ObjectChange]:
         """Give the objects of the world by number, as soon as they were heard."""
         if self._scene is None:
@@ -269,6 +292,11 @@ class Messenger(Node):
         """
         publisher = self.create_publisher(type(message), topic, INPUT)
         deadline = time.monotonic() + self._patience
+        # Not to the first that is found of several that are known to listen.
+        self._wait(
+            lambda: 0 < self.count_subscribers(topic) <= publisher.get_subscription_count(),
+            SHORT_PATIENCE,
+        )
         while time.monotonic() < deadline:
             if not publisher.get_subscription_count():
                 time.sleep(POLL)

@@ -7,6 +7,7 @@ in their own thread; a newer target ends the search for an older one.
 from __future__ import annotations
 
 import math
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -24,7 +25,7 @@ from octo_reach.nodes.planner_node import EXTERNAL, TRAJECTORY, LedArm, PlannerK
 from octo_reach.nodes.signal_flag import SignalFlag
 from octo_reach.nodes.spinning import run_node
 from octo_reach.planners import create_planner
-from octo_reach.planners.guided.body import Body, body_of
+from octo_reach.planners.guided.body import Body, body_of, place_effector
 from octo_reach.planners.motion_planning import (
     ALGORITHMS,
     SECONDS,
@@ -179,6 +180,9 @@ class OmplPlannerNode(PlannerNode):
             return None
         if not self._is_taken_up(number, target, body) and now - led.aimed < TAKEN_UP:
             return None
+        near = led.leader.octopus.rules.reach_tolerance
+        if math.dist(place_effector(angles, body), target) <= near:
+            return None
         obstacles = _obstacles_near(led, body)
         # What is held must be told apart too: another hold needs another way.
         errand = (target, led.aimed, body)
@@ -291,7 +295,11 @@ def main(args: Sequence[str] | None = None) -> int:
         print(f"ompl_planner: {error}", file=sys.stderr)
         return 1
     make: Callable[[], OmplPlannerNode] = OmplPlannerNode
-    return run_node(make, args)
+    code = run_node(make, args)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # At an ordinary exit OMPL's bindings list everything that they themselves leave behind.
+    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -257,7 +257,8 @@ class PlannerNode(Node):
                 if before != report.planner and report.planner not in (EXTERNAL, TRAJECTORY):
                     self.get_logger().warning(
                         f"{arm_name(number)} has the planner {report.planner}: proposals count once"
-                        f" its planner is {EXTERNAL}"
+                        f" its planner is {EXTERNAL}",
+                        throttle_duration_sec=5.0,
                     )
                 self._take_reported_target(led, report)
 

@@ -302,14 +302,17 @@ class ReachController(Node):
 
     def _follow(self, number: int, request: TrajectoryRequest, time_now: int) -> None:
         delay = (request.stamp - time_now) / NANOSECONDS if request.stamp else 0.0
-        trajectory = Trajectory(
-            request.joints, request.times, request.positions, request.velocities
-        )
         try:
+            trajectory = Trajectory(
+                request.joints, request.times, request.positions, request.velocities
+            )
             self._planners.follow(number, trajectory, delay)
         except ValueError as error:
             # The arm has become shorter since the message was checked.
-            self.get_logger().warning(f"the trajectory is not followed: {error}")
+            topic = f"{arm_name(number)}/joint_trajectory"
+            self._rejections.reject(
+                RejectedInput(topic, "wrong joint names", "one for another arm", str(error))
+            )
 
     def _note_clock(self, jump: TimeJump) -> None:
         self._tick = int(jump.delta.nanoseconds)

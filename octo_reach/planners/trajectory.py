@@ -21,6 +21,8 @@ SAME_ANGLE = 1e-6
 """Angles this near are the same, rad."""
 SAME_TIME = 1e-9
 """Times this near are the same, s: many steps do not add up to the last bit."""
+MOST_GUESSES = 20
+"""Most guesses of how far an arm gets in a step, before its share of the time is cut for good."""
 LEAST_PACE = 1.0 / 16.0
 """Share of a whole step that is still tried where the guard refuses longer ones."""
 
@@ -208,10 +210,14 @@ class TrajectoryPlanner(Planner):
         if self._time + time > path.end - SAME_TIME:
             time = path.end - self._time
         asked = path.at(self._time + time)
+        tries = 0
         while (turn := _distance(asked, angles)) > largest:
             if time < SAME_TIME:
                 break
-            time *= 0.999 * largest / turn
+            # The way is all but straight, so that the first guess is near; where the arm is a hair
+            # beside it, no guess is, and the time goes to nothing.
+            time *= 0.999 * largest / turn if tries < MOST_GUESSES else 0.1
+            tries += 1
             asked = path.at(self._time + time)
             self._slowed = True
         self._next_time = min(self._time + time, path.end)

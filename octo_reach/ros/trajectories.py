@@ -16,6 +16,9 @@ from octo_reach.ros.validation import FARTHEST, RejectedInput
 MOST_POINTS = 10_000
 """Most points of a trajectory: more than a minute and a half of a point every hundredth."""
 
+LONGEST = 1_000_000
+"""Longest time of a trajectory, s: up to there two nanoseconds stay different in seconds."""
+
 _NANOSECONDS = 1_000_000_000
 
 
@@ -56,8 +59,9 @@ def trajectory_from_message(
 
     Raises:
         RejectedInput: no joints, no points or too many, unknown or doubled joints, arrays of
-            unequal length, numbers NaN, infinite or too large, times that do not increase or are
-            negative, a trajectory that was over before it came, or a stamp without a clock.
+            unequal length, numbers NaN, infinite or too large, times that do not increase, are
+            negative or too long, a trajectory that was over before it came, or a stamp without a
+            clock.
     """
     joints = _checked_joints(topic, list(message.joint_names), arm, segment_count)
     points = message.points
@@ -118,6 +122,9 @@ def _checked_times(topic: str, times: list[int]) -> list[int]:
             shown = f"{time / _NANOSECONDS:g} s at point {place}"
             raise RejectedInput(topic, "out of range", shown, rule)
         before = time
+    if before > LONGEST * _NANOSECONDS:
+        rule = f"time_from_start must be at most {LONGEST} s"
+        raise RejectedInput(topic, "out of range", f"{before / _NANOSECONDS:g} s", rule)
     return times
 
 

@@ -236,6 +236,17 @@ def test_a_disk_that_fills_up_is_one_line_and_ends_it(record, probe, path, names
     assert "Traceback" not in process.output
 
 
+def test_a_file_that_is_removed_meanwhile_is_one_line(record, probe, path, namespace):
+    process = record("--topics", "words")
+    probe.send("words", String(data="gone"))
+    probe.wait_until(lambda: texts_so_far(path, namespace), "the message in the file")
+    path.unlink()
+    assert process.stop(signal.SIGINT) == 2
+    assert process.output.splitlines()[1:] == [
+        f"octo-reach: {path} was removed while it was recorded"
+    ]
+
+
 def refusal(arguments: list[str], capsys) -> str:
     assert main(["record", *arguments]) == 2
     output = capsys.readouterr()

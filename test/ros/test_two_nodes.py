@@ -230,7 +230,7 @@ def test_a_controller_that_dies_while_it_carries_leaves_the_object_where_it_was(
     pair.probe.spin_for(0.1)
     last = place_of(pair, pair.objects.known[1])
     # The next one starts while the world still waits for the first to say something.
-    pair.brain = pair.controller(pair.scene, ready=None)
+    pair.brain = pair.controller(pair.scene, ready=None, planner="guided")
     laid = pair.objects.wait_for_holder(None)
     # The world and this test need not have heard the same last words: a step is a few millimetres.
     assert laid.position == pytest.approx(last, abs=8e-3)

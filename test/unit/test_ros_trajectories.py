@@ -23,8 +23,8 @@ NOW = 50_000_000_000
 NAMES = ["arm_3/joint_2", "joint_1"]
 
 
-def point(time, positions, **fields):
-    seconds, rest = divmod(round(time * 1e9), 10**9)
+def point(time, positions, nanoseconds=0, **fields):
+    seconds, rest = divmod(round(time * 1e9) + nanoseconds, 10**9)
     message = JointTrajectoryPoint(time_from_start=Duration(sec=seconds, nanosec=rest))
     message.positions = [float(number) for number in positions]
     for name, values in fields.items():
@@ -123,6 +123,11 @@ GOOD = ((0.5, (0.1, 0.2)), (1.0, (0.3, 0.4)))
             "must increase from point to point, got 0.5 s at point 2",
         ),
         (message(point(1.0, (0, 0)), point(0.5, (0, 0))), "out of range", "0.5 s at point 2"),
+        (
+            message(point(2e9, (0, 0)), point(2e9, (0, 0), nanoseconds=1)),
+            "out of range",
+            "at most 1000000 s, got 2e\\+09 s",
+        ),
         (message(point(0.5, (0.1, math.nan))), "not finite", "nan at point 1"),
         (message(point(0.5, (0.1, -math.inf))), "not finite", "-inf at point 1"),
         (message(point(0.5, (0.1, 1e7))), "out of range", "within 1e\\+06 rad of zero"),
@@ -190,3 +195,8 @@ def test_any_message_is_taken_whole_or_refused(names, rows, seconds):
     assert request.positions.shape == (len(rows), len(names))
     assert np.isfinite(request.positions).all()
     assert (np.diff(request.times) > 0.0).all()
+
+
+def test_the_longest_time_still_tells_two_nanoseconds_apart():
+    request = read(message(point(999_999, (0, 0)), point(999_999, (0, 0), nanoseconds=1)))
+    assert request.times[1] > request.times[0]

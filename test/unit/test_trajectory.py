@@ -12,6 +12,7 @@ from octo_reach.model.arm import ArmParameters, ArmPlacement
 from octo_reach.model.octopus import Octopus
 from octo_reach.model.rules import ReachRules
 from octo_reach.model.scene import ObjectKind
+from octo_reach.planners import trajectory
 from octo_reach.planners.trajectory import (
     ENDED,
     NOTHING_TO_FOLLOW,
@@ -301,3 +302,17 @@ def test_a_delay_must_be_finite():
     _, planner = make()
     with pytest.raises(ValueError, match="delay must be finite"):
         planner.follow(points((0.5, 0.4)), NAN)
+
+
+def test_a_slow_arm_a_hair_beside_the_way_does_not_guess_for_ever(monkeypatch):
+    octopus, planner = make()
+    octopus.limit_speed(1, 1e-7)
+    start = float(octopus.arm(1).angles[0])
+    planner.follow(points((0.0, start + 5e-7), (1.0, start + 1.0)))
+    calls = []
+    place = trajectory._Path.at
+    monkeypatch.setattr(
+        trajectory._Path, "at", lambda path, time: calls.append(time) or place(path, time)
+    )
+    run(octopus, 20)
+    assert len(calls) < 20 * 50
