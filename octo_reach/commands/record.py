@@ -34,7 +34,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="record the topics of a running system for ros2 bag and Foxglove",
         description="Writes every message of a running system into an MCAP file, until Ctrl-C or"
         " for so many seconds. Topics that come later are recorded as well. The exit code is 0,"
-        " 1 when nothing was heard, 2 when the file cannot be written.",
+        " 1 when nothing was heard, 2 when the file cannot be written or is removed meanwhile.",
         allow_abbrev=False,
     )
     parser.add_argument("file", metavar="FILE", type=Path, help=f"a new file, *{SUFFIX}")
@@ -69,7 +69,11 @@ def execute(arguments: argparse.Namespace) -> int:
             f" ({domain()})?"
         )
         return NOTHING_HEARD
-    _print_summary(file, path, lasted)
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        raise CommandError(f"{path} was removed while it was recorded") from None
+    _print_summary(file, path, size, lasted)
     return 0
 
 
@@ -152,7 +156,7 @@ def _shown() -> Iterator[Callable[[str], None]]:
         yield status.update
 
 
-def _print_summary(file: McapFile, path: Path, lasted: float) -> None:
+def _print_summary(file: McapFile, path: Path, size: int, lasted: float) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -165,7 +169,6 @@ def _print_summary(file: McapFile, path: Path, lasted: float) -> None:
         table.add_row(topic.name, topic.type, str(topic.messages))
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
     console.print(table)
-    size = path.stat().st_size / 1e6
     console.print(
-        f"{file.messages} messages in {lasted:.1f} s: {path}, {size:.1f} MB", markup=False
+        f"{file.messages} messages in {lasted:.1f} s: {path}, {size / 1e6:.1f} MB", markup=False
     )
