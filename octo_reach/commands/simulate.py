@@ -121,6 +121,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.trace is None and (arguments.every is not None or arguments.keep is not None):
         raise CommandError("--every and --keep choose the ticks of a trace: give --trace as well")
     ticks = _duration(arguments, document)
+    _check_outputs_differ(arguments)
     recording = _recording(arguments)
     if arguments.bag is not None:
         _check_output("--bag", arguments.bag, BAG_SUFFIXES)
@@ -203,6 +204,24 @@ def _check_output(option: str, path: Path, suffixes: tuple[str, ...]) -> None:
         )
     if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
         raise CommandError(f"{option}: {path} cannot be written")
+
+
+def _check_outputs_differ(arguments: argparse.Namespace) -> None:
+    """Refuse to write one file twice, by whatever names it is called."""
+    taken: dict[str, str] = {}
+    for option in ("--trace", "--picture", "--animation", "--bag"):
+        name = getattr(arguments, option.removeprefix("--"))
+        if name is None or str(name) == STANDARD_OUTPUT:
+            continue
+        path = os.path.realpath(name)
+        if path in taken and not _is_device(path):
+            raise CommandError(f"{taken[path]} and {option} would both write {name}")
+        taken[path] = option
+
+
+def _is_device(path: str | os.PathLike[str]) -> bool:
+    """Tell whether what is written there goes elsewhere, as with /dev/null."""
+    return os.path.exists(path) and not os.path.isfile(path)
 
 
 @contextlib.contextmanager

@@ -342,6 +342,30 @@ def test_files_that_cannot_be_written_are_refused_before_the_run(scene, tmp_path
     assert "cannot be written" in refusal([*forever, "--picture", folder], capsys)
 
 
+@pytest.mark.parametrize(
+    ("option", "name"), [("--picture", "a.png"), ("--animation", "a.gif"), ("--bag", "a.mcap")]
+)
+def test_one_file_for_two_outputs_is_refused_before_the_run(
+    option, name, scene, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    Path("link").symlink_to(".")
+    forever = ["simulate", scene, "--seconds", "1e8", "--trace", name]
+    for again in (name, f"./{name}", f"link/{name}", str(tmp_path / name)):
+        line = refusal([*forever, option, again], capsys)
+        assert line == f"octo-reach: --trace and {option} would both write {Path(again)}"
+    assert not Path(name).exists()
+
+
+def test_outputs_to_nowhere_may_be_many(scene, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    for name in ("null.png", "null.gif"):
+        Path(name).symlink_to("/dev/null")
+    null = ["--trace", "/dev/null", "--picture", "null.png", "--animation", "null.gif"]
+    assert main(["simulate", scene, "--ticks", "1", *null]) == 0
+
+
 def test_pictures_of_another_kind_are_refused_with_the_kinds_there_are(scene, capsys):
     assert ".png, .svg, .pdf" in refusal(["simulate", scene, "--picture", "a.jpg"], capsys)
     assert ".gif" in refusal(["simulate", scene, "--animation", "a.mp4"], capsys)
