@@ -252,30 +252,61 @@ def _bag(path: Path | None, document: SceneDocument) -> Iterator[Record | None]:
     from octo_reach.recordings.run_recording import RunRecording
 
     def unwritable(error: OSError) -> CommandError:
-        return CommandError(f"--bag: {path}: {error.strerror or error}")
+        return _UnwritableBagError(f"--bag: {path}: {error.strerror or error}")
 
-    try:
-        file = McapFile(path)
-    except OSError as error:
-        raise unwritable(error) from None
-    resets = {event.tick for event in document.events if event.action == "reset"}
-    recording = RunRecording(file, resets)
-
-    def record(octopus: Octopus) -> None:
+    with _replaced(path) as partial:
         try:
-            recording.record(octopus)
+            file = McapFile(partial)
+        except OSError as error:
+            raise unwritable(error) from None
+        resets = {event.tick for event in document.events if event.action == "reset"}
+        recording = RunRecording(file, resets)
+
+        def record(octopus: Octopus) -> None:
+            try:
+                recording.record(octopus)
+            except OSError as error:
+                raise unwritable(error) from None
+
+        with contextlib.ExitStack() as stack:
+            stack.push(file)
+            yield record
+            stack.pop_all()
+        try:
+            file.close()
         except OSError as error:
             raise unwritable(error) from None
 
-    with contextlib.ExitStack() as stack:
-        # However the run ends, what there is of it can be read.
-        stack.push(file)
-        yield record
-        stack.pop_all()
+
+class _UnwritableBagError(CommandError):
+    """The recording could not be written: what there is of it is incomplete."""
+
+
+@contextlib.contextmanager
+def _replaced(path: Path) -> Iterator[Path]:
+    """Give a file to write a recording to, which takes the place of another when it is whole.
+
+    It is as well where the run was interrupted: then it is a recording of what there was of it.
+    """
+    whole = Path(os.path.realpath(path))
+    if _is_device(whole):
+        yield whole
+        return
+    partial = whole.with_name(f".{whole.name}.{os.getpid()}.part")
     try:
-        file.close()
+        yield partial
+    except _UnwritableBagError:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise
+    except BaseException:
+        with contextlib.suppress(OSError):
+            partial.replace(whole)
+        raise
+    try:
+        partial.replace(whole)
     except OSError as error:
-        raise unwritable(error) from None
+        raise CommandError(f"--bag: {path}: {error.strerror or error}") from None
 
 
 # ---------------------------------------------------------------- the run

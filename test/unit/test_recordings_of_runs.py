@@ -14,6 +14,7 @@ from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 
 from octo_reach.cli import main
+from octo_reach.recordings.mcap_file import McapFile
 from octo_reach.recordings.run_recording import RunRecording
 from octo_reach.scenes import load_scene, to_metres
 from octo_reach.scenes.running import run_scene
@@ -178,6 +179,51 @@ def test_a_full_disk_is_one_line(scene, ticks, tmp_path, capsys):
     assert line == f"octo-reach: --bag: {path}: No space left on device"
 
 
+def full_at_a_message(monkeypatch):
+    write = McapFile.write
+
+    def write_or_fail(self, *arguments):
+        if self.messages == 100:
+            raise OSError(28, "No space left on device")
+        write(self, *arguments)
+
+    monkeypatch.setattr(McapFile, "write", write_or_fail)
+
+
+def full_at_the_end(monkeypatch):
+    close = McapFile.close
+
+    def close_and_fail(self):
+        close(self)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(McapFile, "close", close_and_fail)
+
+
+@pytest.mark.parametrize("fill", [full_at_a_message, full_at_the_end])
+@pytest.mark.parametrize("before", [None, b"dear to somebody"])
+def test_a_disk_that_fills_up_leaves_the_file_that_was_there_and_no_other(
+    fill, before, scene, tmp_path, monkeypatch, capsys
+):
+    path = tmp_path / "run.mcap"
+    if before is not None:
+        path.write_bytes(before)
+    fill(monkeypatch)
+    line = refusal(["simulate", scene, "--ticks", "60", "--bag", str(path)], capsys)
+    assert line == f"octo-reach: --bag: {path}: No space left on device"
+    left = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    assert left == ({} if before is None else {"run.mcap": before})
+
+
+def test_a_link_to_a_recording_stays_one(scene, tmp_path):
+    path, whole = tmp_path / "run.mcap", tmp_path / "whole.mcap"
+    path.symlink_to(whole)
+    assert main(["simulate", scene, "--ticks", "1", "--bag", str(path)]) == 0
+    assert path.is_symlink()
+    assert whole.stat().st_size > 0
+    assert len(list(tmp_path.iterdir())) == 2
+
+
 def test_an_interrupted_run_leaves_what_there_is_of_it(scene, tmp_path, monkeypatch):
     record = RunRecording.record
 
@@ -189,6 +235,7 @@ def test_an_interrupted_run_leaves_what_there_is_of_it(scene, tmp_path, monkeypa
     monkeypatch.setattr(RunRecording, "record", record_or_interrupt)
     path = tmp_path / "run.mcap"
     assert main(["simulate", scene, "--bag", str(path)]) == 130
+    assert list(tmp_path.iterdir()) == [path]
     with open(path, "rb") as stream:
         summary = make_reader(stream, validate_crcs=True).get_summary()
     assert summary.statistics.message_end_time == round(49e9 / 120.0)
