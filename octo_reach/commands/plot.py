@@ -38,7 +38,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--output",
         metavar="FILE",
         type=Path,
-        help=f"what to write ({', '.join(SUFFIXES)}; default: the trace's name with .png)",
+        help=f"what to write ({', '.join(SUFFIXES)}; default: TRACE_plot.png beside TRACE)",
     )
     parser.add_argument(
         "--arm",
@@ -81,7 +81,9 @@ def _checked_output(arguments: argparse.Namespace) -> Path:
     if output is None:
         if arguments.trace == STANDARD_INPUT:
             raise CommandError("--output is needed where the trace comes on the standard input")
-        output = Path(arguments.trace).with_suffix(SUFFIXES[0])
+        trace = Path(arguments.trace)
+        # Under the trace's own name there may be the picture of the same run.
+        output = trace.parent / f"{trace.stem}_plot{SUFFIXES[0]}"
     if output.suffix.lower() not in SUFFIXES:
         raise CommandError(
             f"--output must be a file name that ends in {', '.join(SUFFIXES)}, got {output}"

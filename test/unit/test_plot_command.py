@@ -169,6 +169,14 @@ def test_a_file_that_is_not_there_is_named(tmp_path, capsys):
     assert line == f"octo-reach: {missing}: No such file or directory"
 
 
+@pytest.mark.parametrize("name", [".", "folder"])
+def test_a_folder_is_no_trace(name, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    assert refusal(["plot", name], capsys) == f"octo-reach: {name}: Is a directory"
+
+
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
@@ -183,7 +191,7 @@ def test_a_file_that_is_no_trace_is_refused_in_one_line(tmp_path, content, compl
     path.write_bytes(content)
     line = refusal(["plot", str(path)], capsys)
     assert line.startswith(f"octo-reach: {path} is no trace: {complaint}")
-    assert not path.with_suffix(".png").exists()
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("name", ["4", "arm_4", "0", "x", "-1"])
@@ -200,7 +208,7 @@ def test_what_cannot_be_written_is_said_before_the_trace_is_read(tmp_path, capsy
     line = refusal(["plot", "missing", "--output", "plot.gif"], capsys)
     assert line.startswith("octo-reach: --output must be a file name that ends in .png")
     assert "--output is needed" in refusal(["plot", "-"], capsys)
-    assert "is the trace itself" in refusal(["plot", "trace.png"], capsys)
+    assert "is the trace itself" in refusal(["plot", "trace.png", "--output=trace.png"], capsys)
 
 
 def test_without_matplotlib_the_extra_is_named(trace, monkeypatch, capsys):
@@ -227,9 +235,12 @@ def test_the_same_trace_gives_the_same_figure(trace, tmp_path, suffix, start, ca
 
 def test_the_figure_stands_beside_the_trace_when_nobody_says_where(trace, tmp_path, capsys):
     pytest.importorskip("matplotlib")
+    picture, figure = tmp_path / "two_arms.png", tmp_path / "two_arms_plot.png"
+    picture.write_bytes(b"of the same run")
     assert main(["plot", trace]) == 0
-    assert (tmp_path / "two_arms.png").stat().st_size > 10_000
-    assert capsys.readouterr().out.startswith(f"{tmp_path / 'two_arms.png'}: 2 arms, ")
+    assert figure.stat().st_size > 10_000
+    assert capsys.readouterr().out.startswith(f"{figure}: 2 arms, ")
+    assert picture.read_bytes() == b"of the same run"
 
 
 def test_a_trace_on_the_standard_input_is_drawn(lines, tmp_path, monkeypatch):
