@@ -682,7 +682,8 @@ class ReachController(Node):
         )
 
     def _say_let_go(self, text: str) -> None:
-        self.get_logger().warning(text)
+        # No worry: food is eaten, somebody moves what is held, another arm was first.
+        self.get_logger().info(text)
 
 
 def _stamp(nanoseconds: int) -> Time:
