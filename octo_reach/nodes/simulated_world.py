@@ -462,7 +462,7 @@ class SimulatedWorld(Node):
     def _hear_answer(self, what: str, future: Future) -> None:
         answer = future.result()
         if answer is not None and not answer.success:
-            self.get_logger().info(f"{what} was refused: {answer.message}")
+            self.get_logger().warning(f"{what} was refused: {answer.message}")
 
     # --------------------------------------------------------------- running
 
