@@ -86,12 +86,8 @@ class Monitor(Node):
             arms: numbers of the arms that are expected, so that one not heard of is told too.
             namespace: where the nodes live; None for that of the process.
         """
-        super().__init__(
-            "octo_reach_monitor",
-            namespace=namespace,
-            start_parameter_services=False,
-            enable_rosout=False,
-        )
+        # With its parameter services: `ros2 param list` would wait for them, and complain.
+        super().__init__("octo_reach_monitor", namespace=namespace, enable_rosout=False)
         prefix = self.get_namespace().rstrip("/")
         self._controller = f"{prefix}/reach_controller"
         self._world = f"{prefix}/simulated_world"

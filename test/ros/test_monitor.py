@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from builtin_interfaces.msg import Time
 from harness import CEILING
+from rcl_interfaces.srv import ListParameters
 from sensor_msgs.msg import JointState, PointCloud2
 
 from octo_reach.model.arm import ArmParameters, ArmPlacement
@@ -96,6 +97,12 @@ def test_before_anything_is_heard_the_expected_arms_are_there(monitor):
     assert [arm.number for arm in summary.arms] == [1, 2, 3]
     assert not summary.started
     assert (summary.rate, summary.steps, summary.simulated_seconds) == (0.0, 0, None)
+
+
+def test_whoever_lists_the_parameters_of_all_nodes_gets_its_answer(monitor, probe):
+    answer = probe.call(ListParameters, "octo_reach_monitor/list_parameters")
+
+    assert "use_sim_time" in answer.result.names
 
 
 def test_arms_are_told_with_contacts_captures_and_what_they_hold(monitor, say):
