@@ -74,9 +74,11 @@ class Viewer(Node):
         self._table.declare(SETTINGS)
         self._table.warn_unknown()
         prefix = self.get_namespace().rstrip("/")
-        self._rejections = RejectionLog(self.get_logger().warning)
+        warn = self.get_logger().warning
+        self._rejections = RejectionLog(warn)
         self._sightings = Sightings(f"{prefix}/{CONTROLLER}", self._rejections.reject)
-        server = open_server(self._table["host"], self._table["port"])
+        server = open_server(self._table["host"], self._table["port"], warn)
+        self._faults = server.faults
         self._window = Window(server, tuple(PLANNERS))
         self._sender = OrderSender(self, self._sightings, self._tell)
         hear_topics(self, self._sightings)
@@ -96,7 +98,9 @@ class Viewer(Node):
         due = time.monotonic()
         while not stop.wait(max(0.0, due - time.monotonic())):
             now = time.monotonic()
-            self._turn(now)
+            # A turn that fails is one picture less, not the end of everybody's page.
+            with self._faults.contain("a turn of the viewer"):
+                self._turn(now)
             period = 1.0 / self._table["rate"] if self._window.watched else UNWATCHED_PERIOD
             # A picture that came too late is left out, not made up for.
             due = max(due + period, time.monotonic())
@@ -104,7 +108,8 @@ class Viewer(Node):
     def _turn(self, now: float) -> None:
         self._sender.prepare(self._sightings.arms)
         for order in self._window.take_orders():
-            self._sender.obey(order)
+            with self._faults.contain("an order of a page"):
+                self._sender.obey(order)
         self._window.show(self._sightings.snapshot(self._window.wants_thoughts), now)
 
     def destroy_node(self) -> None:

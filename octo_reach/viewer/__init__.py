@@ -11,6 +11,8 @@
                 the geometry of what is drawn, and of what is pointed at
     address, server
                 where the page is found
+    gate, faults
+                what a page may tell, and what becomes of it when something goes wrong
 
 The node `octo_reach.nodes.viewer` makes the snapshots out of topics and sends the orders as
 messages. Nothing here remembers where an arm or an object is: what is seen is the last snapshot.

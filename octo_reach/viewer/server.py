@@ -7,15 +7,21 @@ import functools
 import logging
 import os
 import re
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import rich
 import viser
 import websockets.asyncio.server
 
 from octo_reach.viewer.address import check_address, page_address, taken
+from octo_reach.viewer.faults import Faults
+from octo_reach.viewer.gate import guard
 
 LABEL = "octo_reach"
+
+LOG = logging.getLogger(__name__)
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 LOCAL_ORIGIN = r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?"
@@ -23,7 +29,26 @@ LOCAL_ORIGIN = r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?"
 
 
 class LocalServer(viser.ViserServer):
-    """A viser server that stays at home: nobody can make it open a tunnel to the outside."""
+    """A viser server that stays at home, and that no message of a page can bring down.
+
+    Nobody can make it open a tunnel to the outside.
+
+    Attributes:
+        faults: told of what goes wrong with a page.
+    """
+
+    def __init__(self, faults: Faults, **options: Any) -> None:
+        """Serve.
+
+        Args:
+            faults: told of what goes wrong with a page.
+            options: as `viser.ViserServer` takes them.
+        """
+        self.faults = faults
+        super().__init__(**options)
+        guard(self._websock_server, faults)
+        # Called after the library's own, which lets the page's camera be heard.
+        self._websock_server.on_client_connect(lambda page: guard(page, faults))
 
     def request_share_url(self, verbose: bool = True) -> str | None:
         """Refuse: the page is for whoever can reach the address that was chosen."""
@@ -35,12 +60,13 @@ class LocalServer(viser.ViserServer):
             super().stop()
 
 
-def open_server(host: str, port: int) -> LocalServer:
+def open_server(host: str, port: int, say: Callable[[str], object] = LOG.warning) -> LocalServer:
     """Serve a page.
 
     Args:
         host: name or address to bind: `127.0.0.1` for this machine only.
         port: port to bind; 0 for any that is free.
+        say: writes a line about what goes wrong with a page into a log.
 
     Raises:
         OSError: the address cannot be had; the text says why, in one line.
@@ -49,8 +75,10 @@ def open_server(host: str, port: int) -> LocalServer:
     os.environ.pop("_VISER_PORT_OVERRIDE", None)
     # Whoever knocks without speaking its language is no failure of ours.
     logging.getLogger("websockets").setLevel(logging.CRITICAL)
+    # What does not fit is left out, and said once, at the gate.
+    warnings.filterwarnings("ignore", r"\[viser\] .* does not match", UserWarning)
     with _quiet(), _refuse_strangers(host):
-        server = LocalServer(host=host, port=port, label=LABEL, verbose=False)
+        server = LocalServer(Faults(say), host=host, port=port, label=LABEL, verbose=False)
     if port and server.get_port() != port:
         # Somebody took it in this very moment, and the library moved on to the next one.
         server.stop()

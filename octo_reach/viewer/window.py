@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from viser import CameraHandle, ClientHandle, GuiEvent, SceneClickEvent, ViserServer
+from viser import CameraHandle, ClientHandle, GuiEvent, SceneClickEvent
 
 from octo_reach.viewer.arms import ArmsDrawing
 from octo_reach.viewer.objects import ObjectsDrawing
@@ -15,6 +15,7 @@ from octo_reach.viewer.overlays import OverlaysDrawing
 from octo_reach.viewer.panel import Panel
 from octo_reach.viewer.plots import Plots
 from octo_reach.viewer.pointing import plane_hit
+from octo_reach.viewer.server import LocalServer
 from octo_reach.viewer.snapshot import Point, SeenObject, Snapshot
 from octo_reach.viewer.touches import TouchDrawing
 
@@ -34,7 +35,7 @@ MARGIN = 1.12
 class Window:
     """A page that any number of browsers look at, all at the same."""
 
-    def __init__(self, server: ViserServer, planners: Sequence[str]) -> None:
+    def __init__(self, server: LocalServer, planners: Sequence[str]) -> None:
         """Lay out the page.
 
         Args:
@@ -93,9 +94,13 @@ class Window:
             bad: whether it was not done.
         """
         for client in self._server.get_clients().values():
-            client.add_notification(
-                title, text, auto_close_seconds=8.0 if bad else 3.0, color="red" if bad else "green"
-            )
+            with self._server.faults.contain("telling a page"):
+                client.add_notification(
+                    title,
+                    text,
+                    auto_close_seconds=8.0 if bad else 3.0,
+                    color="red" if bad else "green",
+                )
 
     # Showing
 
@@ -179,11 +184,12 @@ class Window:
                 self._aim(client.camera)
 
     def _aim(self, camera: CameraHandle) -> None:
+        """Let a page look at all of it from above; whatever becomes of that is no one else's."""
         if self._reach is None:
             return
         x, y, _ = self._reach
-        aspect = camera.image_width / max(1, camera.image_height)
-        with camera.client.atomic():
+        with self._server.faults.contain("aiming a page's camera"), camera.client.atomic():
+            aspect = camera.image_width / max(1, camera.image_height)
             camera.fov = FIELD_OF_VIEW
             camera.up_direction = (0.0, 0.0, 1.0)
             camera.position = np.array(_eye(self._reach, aspect))

@@ -27,6 +27,44 @@ CAMERA = {
 }
 """What every page tells first: where its camera is."""
 
+NOT_A_NUMBER = float("nan")
+
+BAD_CAMERAS = (
+    {"position": (1.0,), "look_at": (), "wxyz": (1.0,)},
+    {"position": (NOT_A_NUMBER, 0.0, 1.0)},
+    {"look_at": CAMERA["position"]},
+    {"up_direction": (0.0, 0.0, 0.0)},
+    {"position": (1e300, 0.0, 0.0)},
+    {"image_height": -1},
+    {"fov": float("inf")},
+)
+"""What no page's script tells of a camera, but anybody can send."""
+
+UNREADABLE_CAMERAS = (
+    {"look_at": ("here", 0.0, 0.0)},
+    {"look_at": None},
+    {"image_width": "wide"},
+    {"image_height": None},
+    {"image_width": NOT_A_NUMBER},
+)
+"""The same, and not even a message."""
+
+
+def tell(page: ClientConnection, kind: str, **fields: Any) -> None:
+    """Send a message as a page's script does.
+
+    Args:
+        page: the connection.
+        kind: name of the message.
+        fields: what it says.
+    """
+    page.send(msgspec.msgpack.encode({"type": kind, **fields}))
+
+
+def tell_camera(page: ClientConnection, **changes: Any) -> None:
+    """Tell where the camera is: `CAMERA`, but for some changes."""
+    page.send(msgspec.msgpack.encode({**CAMERA, **changes}))
+
 
 def address_of(viewer: NodeProcess) -> str:
     """Give the address that a viewer says it serves its page at."""

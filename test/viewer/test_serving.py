@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import socket
+from types import SimpleNamespace
 
 import pytest
-from pages import address_of, open_page, taken_port
+from pages import BAD_CAMERAS, address_of, open_page, taken_port, tell_camera
 from sensor_msgs.msg import JointState
 from websockets.exceptions import InvalidStatus
 
+from octo_reach.nodes.viewer import Viewer
+from octo_reach.viewer.faults import Faults
 from octo_reach.viewer.server import open_server
 
 
@@ -83,3 +86,40 @@ def test_with_no_browser_there_nothing_is_drawn_and_a_new_one_sees_the_newest(st
     with open_page(address_of(viewer)) as page:
         assert page.recv(timeout=10.0)
     assert viewer.running
+
+
+def test_a_page_that_talks_nonsense_is_said_once_and_ends_nobodys_view(stage, viewer):
+    viewer.mark()
+    with open_page(address_of(viewer)) as good, open_page(address_of(viewer)) as bad:
+        assert bad.recv(timeout=10.0)
+        for changes in BAD_CAMERAS:
+            tell_camera(bad, **changes)
+        viewer.wait_for_line("ViewerCameraMessage of a page left out")
+        for count in range(5):
+            stage.send(1, -0.1 if count % 2 else 0.1, 0.12)
+            stage.probe.spin_for(0.05)
+            assert good.recv(timeout=10.0)
+    assert viewer.running
+    assert len(viewer.matching("left out")) == 1
+    assert "Traceback" not in viewer.output
+
+
+def test_a_turn_that_fails_is_said_once_and_others_follow():
+    said, turns = [], []
+
+    def turn(now):
+        turns.append(now)
+        if len(turns) < 4:
+            raise RuntimeError("gone")
+
+    node = SimpleNamespace(
+        _turn=turn,
+        _faults=Faults(said.append),
+        _table={"rate": 1000.0},
+        _window=SimpleNamespace(watched=True),
+    )
+    Viewer.live(node, SimpleNamespace(wait=lambda seconds: len(turns) == 5))
+    assert len(turns) == 5
+    (text,) = said
+    assert text.startswith("a turn of the viewer failed (RuntimeError): gone")
+    assert "Traceback" in text

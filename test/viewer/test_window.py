@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from pages import open_page
+from pages import BAD_CAMERAS, UNREADABLE_CAMERAS, open_page, tell, tell_camera
 
 from octo_reach.viewer.orders import SendArm
 from octo_reach.viewer.plots import History
@@ -37,8 +37,14 @@ FOOD = SeenObject(4, "food", (0.1, 0.2), 0.02, (0.2, 0.7, 0.3))
 
 
 @pytest.fixture
-def window():
-    window = Window(open_server("127.0.0.1", 0), ("neighbour", "external"))
+def said():
+    """What the server had to say."""
+    return []
+
+
+@pytest.fixture
+def window(said):
+    window = Window(open_server("127.0.0.1", 0, said.append), ("neighbour", "external"))
     try:
         yield window
     finally:
@@ -98,6 +104,126 @@ def test_only_what_has_changed_is_sent(window, page):
     assert page["bytes"] == before
     window.show(replace(still, arms=(seen_arm(turn=0.3),)), 2.1)
     wait_until(lambda: page["bytes"] > before, "the arm's new pose")
+
+
+def usable(window, page):
+    """Whether what a page chooses counts, and what there is reaches it."""
+    window.show(Snapshot(arms=(seen_arm(1), seen_arm(2))), 100.0)
+    assert window._panel._arm.options == ("all arms", "arm_1", "arm_2")
+    choice = {"value": "arm_2"}
+    tell(page, "GuiUpdateMessage", uuid=window._panel._arm._impl.uuid, updates=choice)
+    wait_until(lambda: window._panel.arms == (2,), "what was chosen")
+    return True
+
+
+@pytest.mark.parametrize("changes", BAD_CAMERAS, ids=repr)
+def test_a_camera_that_is_none_is_left_out_and_said_once(window, said, changes):
+    with open_page(address(window._server)) as good, open_page(address(window._server)) as bad:
+        wait_until(lambda: len(window._server.get_clients()) == 2, "both pages")
+        tell_camera(bad, **changes)
+        tell_camera(bad, **changes)
+        tell_camera(bad, fov=0.25)
+        cameras = [client.camera for client in window._server.get_clients().values()]
+        wait_until(lambda: 0.25 in [camera.fov for camera in cameras], "the good camera")
+        (line,) = said
+        assert line.startswith("ViewerCameraMessage of a page left out: ")
+        assert "\n" not in line
+        assert usable(window, good)
+
+
+@pytest.mark.parametrize("changes", UNREADABLE_CAMERAS, ids=repr)
+def test_a_page_that_sends_what_is_no_message_is_alone_in_being_sent_away(window, said, changes):
+    with open_page(address(window._server)) as good, open_page(address(window._server)) as bad:
+        wait_until(lambda: len(window._server.get_clients()) == 2, "both pages")
+        tell_camera(bad, **changes)
+        wait_until(lambda: len(window._server.get_clients()) == 1, "one page to be gone")
+        assert usable(window, good)
+        assert said == []
+
+
+POINTERS = (
+    ("ScenePointerMessage", {"ray_origin": (), "ray_direction": (), "event_type": "click"}),
+    ("SceneNodeDragMessage", {"start_position": (math.inf, 0.0, 0.0)}),
+    ("SceneNodeDragMessage", {"end_position": (0.0, 0.0)}),
+)
+
+
+@pytest.mark.parametrize(("kind", "changes"), POINTERS, ids=repr)
+def test_a_pointer_that_is_nowhere_is_left_out_and_said_once(window, said, capfd, kind, changes):
+    fields = {"modifier": None}
+    if kind == "SceneNodeDragMessage":
+        fields |= {
+            "name": "/objects/food_4",
+            "instance_index": None,
+            "phase": "start",
+            "button": "left",
+        }
+        fields |= dict.fromkeys(("start_position", "end_position"), (0.1, 0.2, 0.0))
+        fields |= dict.fromkeys(("start_screen_pos", "end_screen_pos"), (0.5, 0.5))
+    else:
+        fields["screen_pos"] = ((0.5, 0.5),)
+    with open_page(address(window._server)) as page:
+        wait_until(lambda: window.watched, "the page")
+        for _ in range(3):
+            tell(page, kind, **{**fields, **changes})
+        assert usable(window, page)
+        (line,) = said
+        assert line.startswith(f"{kind} of a page left out: ")
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    "updates",
+    [
+        {"removed": True},
+        {"props": None},
+        {"update_cb": []},
+        {"value": "arm_1", "props": None},
+        {"value": []},
+        {"value": None},
+        {"value": math.nan},
+        {"value": "long" * 1000},
+        [],
+    ],
+    ids=lambda updates: repr(updates)[:30],
+)
+def test_a_page_can_change_nothing_of_the_panel_but_values(window, said, updates):
+    with open_page(address(window._server)) as good, open_page(address(window._server)) as bad:
+        wait_until(lambda: len(window._server.get_clients()) == 2, "both pages")
+        for uuid in list(window._server.gui._gui_input_handle_from_uuid):
+            tell(bad, "GuiUpdateMessage", uuid=uuid, updates=updates)
+        tell_camera(bad, fov=0.25)
+        cameras = [client.camera for client in window._server.get_clients().values()]
+        wait_until(lambda: 0.25 in [camera.fov for camera in cameras], "what came after")
+        (line,) = said
+        assert line.startswith("GuiUpdateMessage of a page left out: ")
+        assert usable(window, good)
+
+
+def test_a_callback_that_fails_is_said_once_and_the_next_message_counts(window, said):
+    rays = {"ray_origin": (0.0, 0.0, 1.0), "ray_direction": (0.0, 0.0, -1.0)}
+    click = {"event_type": "click", "screen_pos": (), "modifier": None, **rays}
+    with open_page(address(window._server)) as page:
+        wait_until(lambda: window.watched, "the page")
+        for _ in range(3):
+            tell(page, "ScenePointerMessage", **click)
+        wait_until(lambda: said, "the failure to be said")
+        assert usable(window, page)
+        (text,) = said
+        assert text.startswith("ScenePointerMessage of a page failed (IndexError)")
+
+
+def test_a_page_whose_camera_fails_keeps_no_other_from_its_own(window, said):
+    with open_page(address(window._server)), open_page(address(window._server)) as good:
+        wait_until(lambda: len(window._server.get_clients()) == 2, "both pages")
+        bad, other = [client.camera for client in window._server.get_clients().values()]
+        bad._state.look_at = np.array([])
+        window.show(Snapshot(arms=(seen_arm(),)), 0.0)
+        assert other.look_at.tolist() == [0.1, 0.0, 0.0]
+        window.tell("a title", "a text")
+        assert usable(window, good)
+        (text,) = said
+        assert text.startswith("aiming a page's camera failed (ValueError)")
 
 
 def test_nothing_is_drawn_while_nobody_looks(window):
