@@ -88,12 +88,91 @@ def test_the_figure_is_drawn(scene, tmp_path, capsys, suffix):
     assert "2 targets" not in capsys.readouterr().err
 
 
-def test_a_figure_of_a_comparison_that_nobody_reached_is_drawn_all_the_same(scene, tmp_path):
+@pytest.fixture
+def drawn(monkeypatch, tmp_path):
+    """Gives the figure of a comparison of two planners."""
     pytest.importorskip("matplotlib")
-    path = tmp_path / "figure.png"
-    arguments = [*BENCH, scene, *SHORT[:2], "--seconds", "0", "--jobs", "1"]
-    assert main([*arguments, "--figure", str(path)]) == 0
-    assert path.stat().st_size > 0
+    from octo_reach.commands.benches import planners_figure
+
+    draw = planners_figure.draw_comparison
+    figures = []
+
+    def keep(*arguments):
+        figures.append(draw(*arguments))
+        return figures[-1]
+
+    monkeypatch.setattr(planners_figure, "draw_comparison", keep)
+
+    def compare(*arguments: str):
+        path = tmp_path / "figure.png"
+        assert main([*BENCH, *arguments, *SHORT[:2], "--jobs", "1", "--figure", str(path)]) == 0
+        assert path.stat().st_size > 0
+        return figures[-1]
+
+    return compare
+
+
+def titles(figure) -> list[str]:
+    return [axes.get_title(loc="left") for axes in figure.axes]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "times"),
+    [
+        ("2", ["0.05", "0.1", "0.2", "0.5", "1", "2"]),
+        ("4", ["0.05", "0.1", "0.2", "0.5", "1", "2"]),
+        (None, ["0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10", "20"]),
+    ],
+)
+def test_the_times_of_the_figure_end_where_the_runs_do(scene, drawn, seconds, times):
+    figure = drawn(scene, *([] if seconds is None else ["--seconds", seconds]))
+    reached = figure.axes[0]
+    assert reached.get_xlim() == (0.05, float(seconds or 20.0))
+    assert [label.get_text() for label in reached.get_xticklabels()] == times
+
+
+def test_a_long_time_has_fewer_numbers():
+    pytest.importorskip("matplotlib")
+    from octo_reach.commands.benches.planners_figure import draw_comparison
+
+    (reached,) = draw_comparison([], [], 1e6).axes
+    assert reached.get_xticks().tolist() == [10.0**power for power in range(-1, 7)]
+
+
+def test_a_figure_says_what_its_panels_are_true_of(scene, drawn):
+    assert titles(drawn(scene, "--seconds", "2")) == [
+        "",
+        "on the 1 target that all of them reached",
+        "",
+        "on all targets",
+        "",
+    ]
+
+
+def test_panels_of_targets_that_nobody_reached_are_left_out(scene, drawn, capsys):
+    figure = drawn(scene, "--seconds", "0.05")
+    assert [axes.get_xlabel() for axes in figure.axes[1:]] == [
+        "smallest gap [mm]",
+        "time of an update [µs]",
+    ]
+    assert titles(figure) == ["", "on all targets", ""]
+    assert [label.get_text() for label in figure.axes[1].get_yticklabels()] == [
+        "neighbour",
+        "jacobian_dls",
+    ]
+    assert "that all of them reached" not in capsys.readouterr().out
+
+
+def test_a_figure_of_what_was_not_simulated_has_no_panels_below(drawn, tmp_path):
+    path = tmp_path / "nothing_around.yaml"
+    path.write_text("\n".join(SCENE.splitlines()[:4] + SCENE.splitlines()[5:]), encoding="utf-8")
+    (reached,) = drawn(str(path), "--seconds", "0").axes
+    assert reached.get_ylabel() == "targets reached [%]"
+
+
+def test_one_target_is_no_targets(scene, capsys):
+    assert main([*BENCH, scene, *SHORT]) == 0
+    assert "\nThe 1 target that all of them reached\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -181,6 +181,7 @@ def _check_figure(path: Path | None) -> None:
 
 def _report(arguments: argparse.Namespace, sweep: Sweep, scenes: int) -> None:
     from octo_reach.batch.comparison import reached_by_all, row_values, summarise, write_runs
+    from octo_reach.model.rules import UPDATE_RATE
 
     rows = sweep.rows()
     summaries, shared = summarise(rows), summarise(reached_by_all(rows))
@@ -197,14 +198,15 @@ def _report(arguments: argparse.Namespace, sweep: Sweep, scenes: int) -> None:
     else:
         _print_tables(summaries, shared, scenes)
     if arguments.figure is not None:
-        _draw(rows, summaries, arguments.figure)
+        longest = max((run.ticks for run in sweep.runs), default=0) / UPDATE_RATE
+        _draw(rows, summaries, longest, arguments.figure)
 
 
-def _draw(rows: list[Row], summaries: list[PlannerSummary], path: Path) -> None:
+def _draw(rows: list[Row], summaries: list[PlannerSummary], longest: float, path: Path) -> None:
     from octo_reach.commands.benches.planners_figure import save_figure
 
     try:
-        save_figure(rows, summaries, path)
+        save_figure(rows, summaries, longest, path)
     except OSError as error:
         raise CommandError(f"--figure: {path}: {error.strerror or error}") from None
 
@@ -219,7 +221,8 @@ def _print_tables(
     what = "1 scene" if scenes == 1 else f"{scenes} scenes"
     _print_table(console, f"Planners on {what}", summaries)
     if len(summaries) > 1 and shared:
-        title = f"The {shared[0].runs} targets that all of them reached"
+        targets = "1 target" if shared[0].runs == 1 else f"{shared[0].runs} targets"
+        title = f"The {targets} that all of them reached"
         _print_table(console, title, shared)
     console.print(
         "Medians, and in brackets 95 % intervals: of shares Wilson's, of medians by the bootstrap."

@@ -29,60 +29,87 @@ WIDTH, HEIGHT = 9.0, 6.2
 """Size of the page, inches."""
 SOONEST = 0.05
 """Start of the time axis, s."""
+SHORT_AXIS = 500.0
+"""Longest time axis, s, with two numbers between the powers of ten."""
 SPREAD = 0.28
 """Height over which the dots of a planner are spread, in rows."""
 
 
-def save_figure(rows: list[Row], summaries: list[PlannerSummary], path: Path) -> None:
+def save_figure(
+    rows: list[Row], summaries: list[PlannerSummary], longest: float, path: Path
+) -> None:
     """Draw a comparison into a file; the same comparison gives the same file, but for the times.
 
     Args:
         rows: the rows of the comparison.
         summaries: what they were summed up to.
+        longest: how long the longest run was simulated, s.
         path: a file that ends in .png, .pdf or .svg.
 
     Raises:
         OSError: the file cannot be written.
     """
     with drawing_style():
-        figure = Figure(figsize=(WIDTH, HEIGHT), facecolor=palette.PAPER)
-        grid = figure.add_gridspec(
-            2,
-            4,
-            height_ratios=(1.35, 1.0),
-            left=0.18,
-            right=0.962,
-            top=0.95,
-            bottom=0.09,
-            hspace=0.46,
-            wspace=0.16,
-        )
-        _draw_reached(figure.add_subplot(grid[0, :]), rows, summaries)
-        shared = reached_by_all(rows)
-        names = [summary.planner for summary in summaries]
-        for place, (label, figure_of, only_shared) in enumerate(FIGURES):
-            axes = figure.add_subplot(grid[1, place])
-            _draw_rows(axes, shared if only_shared else rows, names, figure_of)
-            axes.set_xlabel(label)
-            if place == 0:
-                axes.set_yticks(range(len(names)), names)
-                count = len(shared) // max(len(names), 1)
-                _title(axes, f"on the {count} targets that all of them reached")
-            elif only_shared != FIGURES[place - 1][2]:
-                _title(axes, "on all targets")
+        figure = draw_comparison(rows, summaries, longest)
         # Without the date the same comparison is the same file.
         dates: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
         metadata = dates.get(path.suffix.lower(), {})
         figure.savefig(path, dpi=DOTS_PER_INCH, metadata=metadata)
 
 
+def draw_comparison(rows: list[Row], summaries: list[PlannerSummary], longest: float) -> Figure:
+    """Draw a comparison; a small panel that would stay empty is left out.
+
+    Args:
+        rows: the rows of the comparison.
+        summaries: what they were summed up to.
+        longest: how long the longest run was simulated, s.
+    """
+    names = [summary.planner for summary in summaries]
+    shared = reached_by_all(rows)
+    panels = [
+        (label, shared if only_shared else rows, figure_of, only_shared)
+        for label, figure_of, only_shared in FIGURES
+        if _values(shared if only_shared else rows, figure_of)
+    ]
+    figure = Figure(figsize=(WIDTH, HEIGHT), facecolor=palette.PAPER)
+    grid = figure.add_gridspec(
+        2 if panels else 1,
+        max(len(panels), 1),
+        height_ratios=(1.35, 1.0) if panels else None,
+        left=0.18,
+        right=0.962,
+        top=0.95,
+        bottom=0.09,
+        hspace=0.46,
+        wspace=0.16,
+    )
+    _draw_reached(figure.add_subplot(grid[0, :]), rows, summaries, longest)
+    titles = {True: _shared_title(len(shared) // max(len(names), 1)), False: "on all targets"}
+    for place, (label, chosen, figure_of, only_shared) in enumerate(panels):
+        axes = figure.add_subplot(grid[1, place])
+        _draw_rows(axes, chosen, names, figure_of)
+        axes.set_xlabel(label)
+        if place == 0:
+            axes.set_yticks(range(len(names)), names)
+        if only_shared in titles:
+            # Over the first of those it is true of.
+            _title(axes, titles.pop(only_shared))
+    return figure
+
+
+def _shared_title(count: int) -> str:
+    return f"on the {count} {'target' if count == 1 else 'targets'} that all of them reached"
+
+
 # --------------------------------------------------------------------------- how soon how much
 
 
-def _draw_reached(axes: Axes, rows: list[Row], summaries: list[PlannerSummary]) -> None:
+def _draw_reached(
+    axes: Axes, rows: list[Row], summaries: list[PlannerSummary], longest: float
+) -> None:
     """Draw the share of targets that are reached by a time, with its interval."""
-    latest = max((summary.slowest or 0.0 for summary in summaries), default=0.0)
-    end = max(20.0, 1.2 * latest)
+    end = max(longest, 2.0 * SOONEST)  # an axis has a length, even where nothing was simulated
     labels: list[tuple[int, int, str, str]] = []
     for place, summary in enumerate(summaries):
         colour = palette.arm_colour(place + 1)
@@ -107,13 +134,20 @@ def _draw_reached(axes: Axes, rows: list[Row], summaries: list[PlannerSummary]) 
     axes.set_xscale("log")
     axes.set_xlim(SOONEST, end)
     axes.set_ylim(0.0, 103.0)
-    axes.set_xticks(ticks := [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0])
+    axes.set_xticks(ticks := _times(end))
     axes.set_xticklabels([f"{tick:g}" for tick in ticks])
     axes.set_xticks([], minor=True)
     axes.set_xlabel("simulated time [s]")
     axes.set_ylabel("targets reached [%]")
     _plain(axes)
     axes.grid(color=palette.GRID, linewidth=0.8)
+
+
+def _times(end: float) -> list[float]:
+    """Give the times that are written at an axis that ends at `end`, s."""
+    steps = (1, 2, 5) if end <= SHORT_AXIS else (1,)
+    times = [step * 10.0**power for power in range(-2, 9) for step in steps]
+    return [time for time in times if SOONEST <= time <= end]
 
 
 def _label(axes: Axes, labels: list[tuple[str, str]]) -> None:
@@ -152,6 +186,18 @@ def _update(row: ComparedRow) -> float | None:
     return row.update_us
 
 
+def _values(
+    rows: list[Row], figure_of: Callable[[ComparedRow], float | None], planner: str | None = None
+) -> list[float]:
+    """Give what can be drawn of a figure, of one planner or of all."""
+    found = [
+        figure_of(row)
+        for row in rows
+        if isinstance(row, ComparedRow) and planner in (None, row.planner)
+    ]
+    return [value for value in found if value is not None and value > 0.0]
+
+
 def _title(axes: Axes, text: str) -> None:
     axes.set_title(text, loc="left", fontsize=9.5, color=palette.INK)
 
@@ -174,10 +220,7 @@ def _draw_rows(
     """Draw every run as a dot, and over it the median with its interval, a line a planner."""
     for place, name in enumerate(names):
         colour = palette.arm_colour(place + 1)
-        found = [
-            figure_of(row) for row in rows if row.planner == name and isinstance(row, ComparedRow)
-        ]
-        values = [value for value in found if value is not None and value > 0.0]
+        values = _values(rows, figure_of, name)
         interval = median_interval(values)
         if interval is None:
             continue
