@@ -16,6 +16,7 @@ from octo_reach.commands import CommandError, require_extra, say
 from octo_reach.commands.arguments import seconds_of_run, whole_number
 from octo_reach.commands.middleware import require_ros
 from octo_reach.commands.progress import progress
+from octo_reach.commands.stopping import terminable
 
 if TYPE_CHECKING:
     from octo_reach.model.octopus import Arm, Octopus
@@ -127,7 +128,11 @@ def execute(arguments: argparse.Namespace) -> int:
         _check_output("--bag", arguments.bag, BAG_SUFFIXES)
         require_ros("--bag")
         require_extra("--bag", "record", ["mcap"])
-    with _trace_writer(arguments, ticks) as trace, _bag(arguments.bag, document) as bag:
+    with (
+        terminable(),
+        _trace_writer(arguments, ticks) as trace,
+        _bag(arguments.bag, document) as bag,
+    ):
         _compile()
         outcome = _run(document, ticks, arguments.planner, trace, recording, bag)
     to_trace = arguments.trace == STANDARD_OUTPUT

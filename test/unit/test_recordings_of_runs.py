@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 import pytest
@@ -224,17 +225,26 @@ def test_a_link_to_a_recording_stays_one(scene, tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_an_interrupted_run_leaves_what_there_is_of_it(scene, tmp_path, monkeypatch):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_what_there_is_of_it(number, scene, tmp_path, monkeypatch):
     record = RunRecording.record
 
     def record_or_interrupt(self, octopus):
         if octopus.ticks == 50:
-            raise KeyboardInterrupt
+            signal.raise_signal(number)
         record(self, octopus)
+
+    def handler(number, frame):
+        raise AssertionError("nobody listens to SIGTERM")
 
     monkeypatch.setattr(RunRecording, "record", record_or_interrupt)
     path = tmp_path / "run.mcap"
-    assert main(["simulate", scene, "--bag", str(path)]) == 130
+    before = signal.signal(signal.SIGTERM, handler)
+    try:
+        assert main(["simulate", scene, "--bag", str(path)]) == 130
+        assert signal.getsignal(signal.SIGTERM) is handler
+    finally:
+        signal.signal(signal.SIGTERM, before)
     assert list(tmp_path.iterdir()) == [path]
     with open(path, "rb") as stream:
         summary = make_reader(stream, validate_crcs=True).get_summary()
