@@ -19,7 +19,7 @@ def page_address(host: str, port: int) -> str:
         host: name or address that is bound.
         port: port that is bound.
     """
-    if host in ("0.0.0.0", "::", ""):
+    if host in ("0.0.0.0", "::"):
         host = "localhost"
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
@@ -42,10 +42,13 @@ def check_address(host: str, port: int) -> None:
     Raises:
         OSError: it cannot be had; the text says why, in one line.
     """
-    try:
-        families = socket.getaddrinfo(
-            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    if not host:
+        # The library takes it for every address there is, which nobody means by saying nothing.
+        raise OSError(
+            f"the viewer's host is empty; use 0.0.0.0 to serve everyone, {HOST} for this machine"
         )
+    try:
+        families = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as failure:
         raise OSError(f"the viewer's host {host!r} is not known: {failure.strerror}") from None
     for family, kind, protocol, _, place in families:

@@ -32,6 +32,13 @@ def test_a_taken_port_ends_the_node_with_one_line(stage):
     assert f"port {port} on 127.0.0.1 is taken" in line
 
 
+def test_an_empty_host_ends_the_node_with_one_line_instead_of_serving_everyone(stage):
+    viewer = stage.start("viewer", {"host": "", "port": 0}, name="third", ready=None)
+    assert stage.start.expect_failure(viewer) == 1
+    (line,) = [line for line in viewer.lines if line.strip()]
+    assert "host is empty; use 0.0.0.0 to serve everyone" in line
+
+
 @pytest.mark.parametrize("host", ["no.such.host.invalid", "203.0.113.7"])
 def test_a_host_that_is_not_this_machine_is_an_error_that_names_it(host):
     with pytest.raises(OSError, match=host):
