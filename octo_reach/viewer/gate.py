@@ -58,9 +58,9 @@ def _update_fault(updates: Any) -> str:
 
 def _vector_fault(message: Message, sizes: Mapping[str, int]) -> str:
     fields = vars(message)
-    for name in sizes.keys() & fields.keys():
-        vector, size = fields[name], sizes[name]
-        if (
+    for name, size in sizes.items():
+        vector = fields.get(name)
+        if name in fields and (
             not isinstance(vector, list | tuple)
             or len(vector) != size
             or not all(map(_is_number, vector))
