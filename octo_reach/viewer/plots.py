@@ -29,8 +29,9 @@ class History:
             window: how much is remembered, s.
             period: shortest time between two samples, s.
         """
+        self._window = window
         self._period = period
-        self._samples: deque[tuple[float, dict[str, float]]] = deque(maxlen=round(window / period))
+        self._samples: deque[tuple[float, dict[str, float]]] = deque()
 
     def note(self, now: float, figures: dict[str, float]) -> bool:
         """Take a sample, unless the last one is too young.
@@ -44,6 +45,9 @@ class History:
         """
         if self._samples and now - self._samples[-1][0] < self._period:
             return False
+        # By their time, not their number: they come when a picture does, later than they could.
+        while self._samples and now - self._samples[0][0] >= self._window:
+            self._samples.popleft()
         self._samples.append((now, figures))
         return True
 

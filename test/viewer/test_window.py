@@ -358,6 +358,19 @@ def test_plots_have_only_whole_samples_of_the_last_minute():
     assert np.isfinite([*a, *b]).all()
 
 
+@pytest.mark.parametrize("pause", [1.0, 1.3, 4.0])
+def test_plots_go_back_a_minute_however_seldom_a_sample_is_taken(pause):
+    history = History(window=60.0, period=1.0)
+    for count in range(200):
+        assert history.note(count * pause, {"a": 1.0})
+    times, _ = history.columns(["a"])
+    assert -60.0 < times[0] <= pause - 60.0
+    assert times[-1] == 0.0
+    # A minute in which nothing was noted leaves nothing.
+    history.note(200 * pause + 60.0, {"a": 1.0})
+    assert len(history.columns(["a"])[0]) == 1
+
+
 def test_what_is_asked_for_is_drawn_over_the_arms_and_taken_away_again(window, page):
     arm = seen_arm()
     line = np.array([[0.0, 0.0], [0.1, 0.0], [0.0, 0.1], [0.0, 0.0]])
