@@ -32,10 +32,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code: 0 when all went well, 1 when the command's answer is no, 2 when it could not
         do what it was asked for, 130 when it was interrupted, 141 when nobody reads its output.
     """
+    if sys.stdout is None:  # closed by whoever started this: nobody wants the output
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     output = _Output(sys.stdout)
     try:
         with contextlib.redirect_stdout(output):
-            return _run(arguments)
+            return _run(arguments, output)
     except CommandError as error:
         for line in str(error).splitlines():
             print(f"{PROGRAM}: {line}", file=sys.stderr)
@@ -56,14 +58,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(arguments: Sequence[str] | None, output: _Output) -> int:
     try:
         values = build_parser().parse_args(arguments)
     except SystemExit:
-        sys.stdout.flush()  # of --help and --version
+        output.flush()
+        if output.failure is not None:
+            # argparse says nothing of a --help that could not be written.
+            raise output.failure from None
         raise
     code: int = values.execute(values)
-    sys.stdout.flush()
+    output.flush()
     return code
 
 
@@ -97,9 +102,7 @@ class _Output:
             raise
 
     def flush(self) -> None:
-        """Let what was written be read; what failed before, unnoticed by argparse, fails here."""
-        if self.failure is not None:
-            raise self.failure
+        """Let what was written be read."""
         try:
             self._stream.flush()
         except OSError as failure:

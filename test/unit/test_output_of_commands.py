@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -53,6 +54,32 @@ def test_python_says_nothing_more_of_it_at_its_exit(arguments, unbuffered):
             check=False,
         )
     assert (result.returncode, result.stderr) == (2, f"{FULL}\n")
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["validate", "detour"]])
+def test_where_the_output_is_closed_it_goes_nowhere(arguments):
+    result = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "-m", "octo_reach.cli", *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=CEILING,
+        check=False,
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_a_failure_that_the_command_dealt_with_is_not_told_again(monkeypatch):
+    def be_content(arguments):
+        with contextlib.suppress(OSError):
+            print("something", flush=True)
+        os.dup2(nowhere.fileno(), full.fileno())
+        return 0
+
+    monkeypatch.setattr("octo_reach.commands.validate.execute", be_content)
+    with open("/dev/full", "w", encoding="utf-8") as full, open(os.devnull, "w") as nowhere:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert main(["validate", "detour"]) == 0
 
 
 def test_a_failure_of_something_else_is_not_blamed_on_the_output(monkeypatch, capsys):
