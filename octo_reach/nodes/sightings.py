@@ -216,7 +216,9 @@ class Sightings:
             objects=seen_objects,
             touches=_touches(contacts),
             thoughts=self._thoughts if thoughts else {},
-            rate=rate,
+            # Its own figure: what is heard of its steps is fewer where the network, or this node,
+            # is too slow for all of them.
+            rate=_number(values.get("rate (Hz)", "")) if status is not None else rate,
             wanted_rate=_number(values.get("wanted rate (Hz)", "")),
             paused=values.get("paused") == "yes",
             controller=now - self._joints_heard < SILENCE or status is not None,

@@ -32,6 +32,9 @@ START_DARK = False
 SMALLEST_RADIUS, LARGEST_RADIUS = 2.0, 60.0
 """Radii of objects that can be added, mm."""
 
+SLOW = 0.95
+"""Share of the steps there should be below which something is wrong."""
+
 ANSWER_TIME = 1.0
 """How long a choice stands before what the topics say takes its place, s."""
 
@@ -228,13 +231,16 @@ def _status(snapshot: Snapshot) -> str:
         line, colour = "paused", "#e0a020"
     else:
         rate = 0.0 if math.isnan(snapshot.rate) else snapshot.rate
-        line, colour = f"{rate:.0f} steps a second", "#2e9e5b"
-        if snapshot.wanted_rate > 0.0 and rate < 0.9 * snapshot.wanted_rate:
+        wanted = f" of {snapshot.wanted_rate:g}" if snapshot.wanted_rate > 0.0 else ""
+        line, colour = f"{rate:.1f}{wanted} steps a second", "#2e9e5b"
+        if rate < SLOW * snapshot.wanted_rate:
             colour = "#e0a020"
+    # What this line says already is no other problem.
+    problems = [part for text in snapshot.problems for part in text.split("; ") if part != line]
     if snapshot.controller and not snapshot.world:
         line += "; no world is heard"
     # One line, there or not, so that no button moves away from under a pointer.
-    notes = html.escape("; ".join(snapshot.problems), quote=True)
+    notes = html.escape("; ".join(problems), quote=True)
     return (
         '<div style="font-size:0.85em;padding:0.2em 0.9em">'
         f'<span style="color:{colour}">&#9679;</span> {line}'

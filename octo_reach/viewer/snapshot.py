@@ -122,7 +122,8 @@ class Snapshot:
         objects: the objects.
         touches: what touches.
         thoughts: by arm number; empty where nobody asked to see them.
-        rate: steps a second; NaN where nothing is heard.
+        rate: steps a second, as the controller reports them, or, until it does, as they are heard;
+            NaN where nothing is heard.
         wanted_rate: steps a second there should be; NaN where not known.
         paused: whether the arms pause.
         controller: whether a controller is heard.

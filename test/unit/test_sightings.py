@@ -218,6 +218,18 @@ def test_the_controllers_own_figures_are_read_and_nobody_elses():
     assert snapshot.problems == ("too slow",)
 
 
+def test_the_rate_is_the_one_that_the_controller_reports_and_the_heard_one_until_it_does():
+    system = System()
+    for _ in range(20):
+        system.clock.now += 0.1
+        system.say_joints()
+    assert system.snapshot().rate == pytest.approx(10.0, rel=0.2)
+    status = DiagnosticStatus(name="/reach_controller", level=DiagnosticStatus.OK)
+    status.values = [KeyValue(key="rate (Hz)", value="97.7")]
+    system.sightings.hear_diagnostics(DiagnosticArray(status=[status]))
+    assert system.snapshot().rate == 97.7
+
+
 def test_what_breaks_a_rule_changes_nothing():
     system = System()
     system.say_objects(food())

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from pages import BAD_CAMERAS, UNREADABLE_CAMERAS, open_page, tell, tell_camera
 
+from octo_reach.ros.diagnostics import controller_report
 from octo_reach.viewer.orders import SendArm
 from octo_reach.viewer.plots import History
 from octo_reach.viewer.server import address, open_server
@@ -288,6 +289,32 @@ def test_texts_from_topics_are_shown_as_texts(window, page):
     window.show(Snapshot(arms=(arm,), controller=True, problems=(evil,)), 0.0)
     for part in (window._panel._status, window._panel._table):
         assert "<img" not in part.content
+
+
+@pytest.mark.parametrize("rate", [97.7, 12.3456, 0.0, 113.97])
+def test_how_many_steps_a_second_there_are_is_said_once(window, page, rate):
+    _, problems, values = controller_report(
+        rate=rate,
+        wanted_rate=120.0,
+        steps=0,
+        worst_step=0.0,
+        missed_steps=0,
+        dropped_seconds=0.0,
+        rejected={},
+        feed_age=None,
+        object_timeout=1.0,
+    )
+    reported = Snapshot(controller=True, world=True, problems=(problems,), rate=rate)
+    window.show(replace(reported, wanted_rate=values["wanted rate (Hz)"]), 0.0)
+    content = window._panel._status.content
+    assert content.count("steps a second") == 1
+    assert f" {rate:.1f} of 120 steps a second" in content
+    assert "the object feed is silent so far: the arms hold" in content
+
+
+def test_without_a_report_the_steps_that_are_heard_are_said(window, page):
+    window.show(Snapshot(controller=True, world=True, rate=79.2), 0.0)
+    assert " 79.2 steps a second" in window._panel._status.content
 
 
 def click(window, place):
