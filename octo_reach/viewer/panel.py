@@ -171,6 +171,7 @@ class Panel:
             self._arm.options = options or (ALL_ARMS,)
             if kept not in options or kept == ALL_ARMS:
                 self._arm.value = names[0] if names else ALL_ARMS
+        self._put_right()
         self._arms = snapshot.arms
         self._objects = snapshot.objects
         self._status.content = _status(snapshot)
@@ -181,6 +182,15 @@ class Panel:
             # Of the topics, not of what was clicked; a callback knows it by having no client.
             self._planner.value = planner
         self._show_chosen()
+
+    def _put_right(self) -> None:
+        """Choose anew where a page chose what there is not: everybody has the same panel."""
+        for choice in (self._arm, self._click):
+            if choice.value not in choice.options:
+                choice.value = choice.options[0]
+        radius = min(max(self._radius.value, SMALLEST_RADIUS), LARGEST_RADIUS)
+        if radius != self._radius.value:
+            self._radius.value = radius
 
     def _show_chosen(self) -> None:
         thing = next((thing for thing in self._objects if thing.number == self.chosen), None)

@@ -16,6 +16,7 @@ from pages import BAD_CAMERAS, UNREADABLE_CAMERAS, open_page, tell, tell_camera
 
 from octo_reach.ros.diagnostics import controller_report
 from octo_reach.viewer.orders import SendArm
+from octo_reach.viewer.panel import LARGEST_RADIUS
 from octo_reach.viewer.plots import History
 from octo_reach.viewer.server import address, open_server
 from octo_reach.viewer.snapshot import SeenArm, SeenObject, SeenThoughts, Snapshot, Touch
@@ -199,6 +200,21 @@ def test_a_page_can_change_nothing_of_the_panel_but_values(window, said, updates
         (line,) = said
         assert line.startswith("GuiUpdateMessage of a page left out: ")
         assert usable(window, good)
+
+
+def test_what_is_not_to_be_chosen_does_not_stay_chosen(window, page):
+    snapshot = Snapshot(arms=(seen_arm(1), seen_arm(2)))
+    window.show(snapshot, 0.0)
+    panel = window._panel
+    with open_page(address(window._server)) as bad:
+        for handle in (panel._arm, panel._click, panel._radius):
+            value = 1e5 if handle is panel._radius else "none of them"
+            tell(bad, "GuiUpdateMessage", uuid=handle._impl.uuid, updates={"value": value})
+        wait_until(lambda: panel._radius.value == 1e5, "what came last")
+    window.show(snapshot, 1.0)
+    assert panel.arms == (1, 2)
+    assert panel.sends
+    assert panel.radius == pytest.approx(1e-3 * LARGEST_RADIUS)
 
 
 def test_a_callback_that_fails_is_said_once_and_the_next_message_counts(window, said):
