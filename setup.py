@@ -30,7 +30,7 @@ EXTRAS = {
     "fast": ["numba>=0.58"],
     "cluster": ["dask[distributed]>=2024.1"],
     "parquet": ["pyarrow>=17"],
-    "viewer": ["viser>=1.1.1,<2", "websockets>=15"],
+    "viewer": ["viser>=1.1.1,<1.2", "websockets>=15"],
     "planning": ["ompl>=2.0.1,<2.1"],
     "record": ["mcap>=1.6", "mcap-ros2-support>=0.6"],
     "plot": ["matplotlib>=3.6", "pillow>=10"],
