@@ -83,6 +83,24 @@ class FakeController:
         if not self.paused:
             self.stamp += STEP
 
+    def turn(self, arm: int, angles: Sequence[float], steps: int = 60) -> None:
+        """Turn an arm to a pose in steps that an arm can take, and say each of them.
+
+        A jump after a silence would be that of another controller.
+
+        Args:
+            arm: its number.
+            angles: joint angles to end in, rad.
+            steps: number of steps.
+        """
+        start = self.angles[arm]
+        for step in range(1, steps + 1):
+            share = step / steps
+            self.angles[arm] = [a + share * (b - a) for a, b in zip(start, angles, strict=True)]
+            self.publish_joints()
+        self.angles[arm] = list(map(float, angles))
+        self.publish_joints()
+
     def wait_until_heard(self) -> None:
         """Wait until the world has taken in the joint states that were published so far.
 

@@ -509,8 +509,7 @@ def test_what_an_arm_held_lies_where_it_is_when_its_controller_starts_anew(
     wait_for_frame(objects, 1, "world")
     controller.claim(1, COUNT, 1, (0.03, 0.0))
     wait_for_frame(objects, 1, f"arm_1/segment_{COUNT}")
-    controller.angles[1] = [1.0, 0.2, -0.1, 0.3]
-    controller.publish_joints()
+    controller.turn(1, [1.0, 0.2, -0.1, 0.3])
     controller.wait_until_heard()
     controller.publish_grasps(delete_all_marker("arm_2/base"))
     controller.publish_grasps(delete_all_marker("arm_1/base"))
