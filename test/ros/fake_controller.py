@@ -107,6 +107,9 @@ class FakeController:
         They are in its hands once it has acknowledged them, and its callbacks are called in the
         order in which their messages were found, those of topics before those of services.
         """
+        for publisher in (self._joint_states, self._grasps):
+            self._probe.wait_until(publisher.get_subscription_count, "the world listens")
+        self.publish_joints()
         assert self._joint_states.wait_for_all_acked(Duration(seconds=CEILING))
         self._probe.set_flag("simulated_world/pause", False)
 

@@ -94,6 +94,9 @@ def controller(probe):
 def world(tank, probe, controller):
     """The shared world as it was in the beginning, and a controller."""
     tank.mark()
+    # A controller that is heard for the first time is taken for the last one, started anew: what it
+    # has claimed before that is freed.
+    controller.wait_until_heard()
     assert probe.trigger("simulated_world/reset").success
     return tank
 
