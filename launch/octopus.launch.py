@@ -2,6 +2,7 @@
 
     ros2 launch octo_reach octopus.launch.py
     ros2 launch octo_reach octopus.launch.py arms:=1-4 namespace:=tank
+    ros2 launch octo_reach octopus.launch.py rviz:=false viewer:=true
     ros2 launch octo_reach octopus.launch.py --show-args
 """
 

@@ -2,6 +2,7 @@
 
     octo_reach/nodes     reach_controller and simulated_world; when one of them ends, so does all
                          handles, for RViz, where interactive_markers is installed
+    viewer, a page for a browser, when it is asked for; the rest goes on without it
     robot_state_publisher, rviz2     where they are installed; the rest does without them
 
 Everything but `/tf`, `/tf_static`, `/clock` and `/diagnostics` moves with the namespace. The frames
@@ -18,6 +19,7 @@ from typing import Any
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, Shutdown
+from launch.events.process import ProcessExited
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
@@ -39,11 +41,14 @@ from octo_reach.ros.parameters import (
 )
 from octo_reach.scenes import load_scene, to_metres
 from octo_reach.scenes.shipped import find_scene
+from octo_reach.viewer.address import PORT
 
 PACKAGE = "octo_reach"
 CONTROLLER = "reach_controller"
 WORLD = "simulated_world"
 HANDLES = "handles"
+VIEWER = "viewer"
+LARGEST_PORT = 65535
 
 TF_RATE = 240.0
 """robot_state_publisher waits in whole milliseconds, so that this gives 120 Hz of /tf."""
@@ -89,6 +94,17 @@ def describe_launch(default_scene: str, default_config: str) -> LaunchDescriptio
                 " false; empty: as rviz says",
             ),
             DeclareLaunchArgument(
+                "viewer",
+                default_value="false",
+                description="Whether a page for a browser is served, on this machine: true or"
+                " false; needs viser (pip install viser)",
+            ),
+            DeclareLaunchArgument(
+                "viewer_port",
+                default_value=str(PORT),
+                description="Port of that page; 0: any that is free, which the viewer says",
+            ),
+            DeclareLaunchArgument(
                 "use_sim_time",
                 default_value="false",
                 description="Whether every node follows /clock: true or false; true makes the"
@@ -130,6 +146,8 @@ def node_actions(context: LaunchContext, default_scene: str) -> list[LaunchDescr
     use_sim_time = _flag("use_sim_time", argument("use_sim_time"))
     show = _flag("rviz", argument("rviz"))
     handles = _flag("handles", argument("handles") or argument("rviz"))
+    viewer = _flag("viewer", argument("viewer"))
+    viewer_port = _port("viewer_port", argument("viewer_port"))
 
     full_namespace = make_namespace_absolute(
         prefix_namespace(context.launch_configurations.get("ros_namespace"), namespace)
@@ -200,7 +218,31 @@ def node_actions(context: LaunchContext, default_scene: str) -> list[LaunchDescr
         actions.append(Node(package=PACKAGE, executable=HANDLES, name=HANDLES, **place))
     elif handles:
         actions.append(_missing("interactive_markers", "nothing can be dragged in RViz"))
+    if viewer:
+        # Whether it has all it needs it knows itself: its Python may be another than this one.
+        actions.append(
+            Node(
+                package=PACKAGE,
+                executable=VIEWER,
+                name=VIEWER,
+                parameters=[{"port": viewer_port, **sim_time}],
+                on_exit=note_end_of_viewer,
+                **place,
+            )
+        )
     return actions
+
+
+def note_end_of_viewer(event: ProcessExited, context: LaunchContext) -> list[LogInfo]:
+    """Say that there is no page any more, unless the viewer ended because it was told to.
+
+    Args:
+        event: its end.
+        context: not looked at.
+    """
+    if event.returncode == 0:
+        return []
+    return [LogInfo(msg=f"{VIEWER} ended, why stands above: no page; the rest goes on")]
 
 
 def read_parameters(config: Path, node: str) -> dict[str, Any]:
@@ -261,6 +303,15 @@ def _flag(name: str, text: str) -> bool:
     if text.lower() not in (*TRUE, *FALSE):
         raise ValueError(f"{name} must be true or false, got {text!r}")
     return text.lower() in TRUE
+
+
+def _port(name: str, text: str) -> int:
+    if not text.isdecimal() or int(text) > LARGEST_PORT:
+        raise ValueError(
+            f"{name} must be a whole number from 0 (any that is free) to {LARGEST_PORT},"
+            f" got {text!r}"
+        )
+    return int(text)
 
 
 def _file(name: str, text: str) -> Path:

@@ -9,6 +9,7 @@ pytest.importorskip("launch_ros", reason="launch_ros comes with a full ROS 2, no
 
 from launch import LaunchContext
 from launch.actions import DeclareLaunchArgument, LogInfo
+from launch.events.process import ProcessExited
 from launch_ros.actions import Node
 
 from octo_reach.installation import share_path
@@ -17,6 +18,7 @@ from octo_reach.nodes.launch_description import (
     describe_arms,
     describe_launch,
     node_actions,
+    note_end_of_viewer,
     read_parameters,
 )
 from octo_reach.planners import PLANNERS
@@ -28,6 +30,8 @@ DEFAULTS = {
     "arms": "",
     "rviz": "true",
     "handles": "",
+    "viewer": "false",
+    "viewer_port": "8080",
     "use_sim_time": "false",
     "namespace": "",
     "config": str(share_path("config", "reach.yaml")),
@@ -107,6 +111,32 @@ def test_handles_come_with_rviz_unless_it_is_said_otherwise(installed, rviz, han
     assert found & {"rviz2", "handles"} == started
 
 
+def test_a_page_is_served_when_it_is_asked_for(installed):
+    assert "viewer" not in executables(actions())
+    before = executables(actions(rviz="false"))
+    assert executables(actions(rviz="false", viewer="true")) == before | {"viewer"}
+
+
+def test_a_viewer_that_fails_is_said_and_ends_nothing_else(installed):
+    (viewer,) = [
+        action
+        for action in actions(viewer="true")
+        if isinstance(action, Node) and action.node_executable == "viewer"
+    ]
+    events = {
+        code: ProcessExited(
+            returncode=code, action=viewer, name="viewer-1", cmd=[], cwd=None, env=None, pid=1
+        )
+        for code in (0, 1, -9)
+    }
+    context = LaunchContext()
+    assert note_end_of_viewer(events[0], context) == []
+    for code in (1, -9):
+        found = note_end_of_viewer(events[code], context)
+        assert [type(action) for action in found] == [LogInfo]
+        assert notes(found) == ["viewer ended, why stands above: no page; the rest goes on"]
+
+
 @pytest.mark.parametrize(
     ("argument", "value", "said"),
     [
@@ -116,6 +146,10 @@ def test_handles_come_with_rviz_unless_it_is_said_otherwise(installed, rviz, han
         ("arms", "7", "arm_7"),
         ("rviz", "maybe", "rviz must be true or false"),
         ("handles", "maybe", "handles must be true or false"),
+        ("viewer", "maybe", "viewer must be true or false"),
+        ("viewer_port", "web", "viewer_port must be a whole number from 0"),
+        ("viewer_port", "-1", "to 65535, got '-1'"),
+        ("viewer_port", "65536", "to 65535, got '65536'"),
         ("use_sim_time", "2", "use_sim_time must be true or false"),
         ("config", "/no/such/file.yaml", "/no/such/file.yaml"),
     ],

@@ -50,7 +50,9 @@ def environment(tmp_path):
 
 
 @pytest.mark.skipif(bool(missing()), reason=missing())
-@pytest.mark.parametrize("name", ["launch_reach", "launch_octopus", "launch_namespace"])
+@pytest.mark.parametrize(
+    "name", ["launch_reach", "launch_octopus", "launch_namespace", "launch_viewer"]
+)
 def test_launch_file(name, environment, tmp_path):
     output = tmp_path / "output"
     with open(output, "w", encoding="utf-8") as file:
