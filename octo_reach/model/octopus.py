@@ -836,7 +836,7 @@ class Octopus:
     def _update_planned(self, row: int, planner: Planner, dt: float) -> None:
         """Update one arm whose planner is not compiled into `update_arms`."""
         state, rules = self._state, self._rules
-        moving, target_x, target_y = begin_update(row, dt, state, rules)
+        moving, target_x, target_y = begin_update(row, dt, planner.under_way, state, rules)
         if moving:
             obstacles = state.near_obstacles[row, : self._arms["obstacle_count"][row]].view()
             obstacles.flags.writeable = False
@@ -917,7 +917,7 @@ def compile_kernels(report: Callable[[str], None] | None = None) -> None:
     octopus.step(1.0 / 120.0)
     state, kernel_rules = octopus._state, octopus._rules
     update_arms(0, 1, 1.0 / 120.0, state, kernel_rules)
-    begin_update(0, 1.0 / 120.0, state, kernel_rules)
+    begin_update(0, 1.0 / 120.0, False, state, kernel_rules)
     limit_proposal(0, 1.0 / 120.0, state)
     finish_update(0, state, kernel_rules)
     sense_all(state, kernel_rules)

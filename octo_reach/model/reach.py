@@ -40,6 +40,8 @@ class Planner(Protocol):
         note: what it has to say at the moment, for people; empty when all is well.
         state: what the arm is doing, in a word or two, where the planner knows better than the
             model, as "No way" where there is none; else empty.
+        under_way: True while the planner has a way to go to its end, whatever lies on it: then an
+            arm that carries is not done though what it holds is at its destination.
         gated: True where a target that is blocked or already reached stops the arm without the
             planner being asked; False where the planner wants to be asked all the same. Then the
             guard also lets it draw the arm out of an overlap, which it never makes deeper.
@@ -50,6 +52,7 @@ class Planner(Protocol):
     name: str
     note: str = ""
     state: str = ""
+    under_way: bool = False
     gated: bool = True
     follows_neighbours: bool = False
 
@@ -75,9 +78,16 @@ class Planner(Protocol):
 
 @inlined
 def begin_update(
-    row: int, dt: float, state: State, rules: KernelRules
+    row: int, dt: float, under_way: bool, state: State, rules: KernelRules
 ) -> tuple[bool, float, float]:
     """Sense, and settle what needs no motion: holding, grasping, a blocked or a reached target.
+
+    Args:
+        row: row of the arm.
+        dt: duration of the update, s.
+        under_way: whether the arm is to move on though what it carries is at its destination.
+        state: everything that changes; the arm's row is.
+        rules: constants of the scene.
 
     Returns:
         Whether the arm is to move, and the target of its tip, x and y.
@@ -94,7 +104,7 @@ def begin_update(
         thing = state.objects[arm["held"]]
         d_x = arm["destination_x"] - thing["x"]
         d_y = arm["destination_y"] - thing["y"]
-        if math.sqrt(d_x * d_x + d_y * d_y) <= rules.carry_tolerance:
+        if not under_way and math.sqrt(d_x * d_x + d_y * d_y) <= rules.carry_tolerance:
             arm["active"] = False
             arm["blocked"] = False
             arm["avoiding"] = False
@@ -281,7 +291,7 @@ def finish_update(row: int, state: State, rules: KernelRules) -> None:
 def update_arms(first: int, last: int, dt: float, state: State, rules: KernelRules) -> None:
     """Update the arms of rows `first` to `last` - 1 by the neighbour rules, in order (seed 000)."""
     for row in range(first, last):
-        moving, target_x, target_y = begin_update(row, dt, state, rules)
+        moving, target_x, target_y = begin_update(row, dt, False, state, rules)
         if moving:
             propose_by_neighbours(row, target_x, target_y, dt, state, rules)
             finish_update(row, state, rules)

@@ -27,6 +27,7 @@ class ContainedPlanner(Planner):
         name: name of the planner.
         note: what the planner has to say, or how it failed.
         state: as the planner's, or that it failed.
+        under_way: as the planner's.
         gated: as the planner's.
         follows_neighbours: as the planner's.
     """
@@ -46,6 +47,7 @@ class ContainedPlanner(Planner):
         self.follows_neighbours = planner.follows_neighbours
         self.note = planner.note
         self.state = planner.state
+        self.under_way = planner.under_way
         self._say = say
         self._said: type[Exception] | None = None
 
@@ -75,6 +77,7 @@ class ContainedPlanner(Planner):
         """Take over what the planner has to say now."""
         self.note = self.planner.note
         self.state = self.planner.state
+        self.under_way = self.planner.under_way
 
     def _fail(self, error: Exception, who: str) -> None:
         self.failures += 1

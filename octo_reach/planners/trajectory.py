@@ -98,11 +98,14 @@ class TrajectoryPlanner(Planner):
     A refused step is tried again in shorter ones. The time is that of the arm's updates, and stands
     still while the arm does: in a pause, and while a grasp matures.
 
-    It is asked even where the target is blocked or reached: the trajectory decides where to go.
+    It is asked even where the target is blocked or reached: the trajectory decides where to go. So
+    it does for an arm that carries: what it holds may pass its last place on the way, or never
+    leave it; the arm is done when the trajectory is.
 
     Attributes:
         name: "trajectory".
         note: says so while the trajectory has not begun, waits, runs late or has ended.
+        under_way: until the trajectory has ended.
         gated: False.
         follows_neighbours: False.
     """
@@ -145,6 +148,7 @@ class TrajectoryPlanner(Planner):
             raise ValueError(f"delay must be finite, got {delay!r}")
         self.reset()
         self._trajectory = trajectory
+        self.under_way = True
         self._time = -delay
         self.note = f"the trajectory starts in {delay:.3g} s" if delay > 0.0 else ""
 
@@ -175,6 +179,7 @@ class TrajectoryPlanner(Planner):
             self._asked = angles + share * (now - angles)
         elif self._time >= path.end:
             self._asked = None
+            self.under_way = False
             self.note = ENDED
         else:
             self._asked = self._move_on(path, angles, time * self._pace, largest)
@@ -183,6 +188,7 @@ class TrajectoryPlanner(Planner):
     def reset(self) -> None:
         """Follow nothing any more: the pose was reset, or the assignment changed."""
         self.note = NOTHING_TO_FOLLOW
+        self.under_way = False
         self._trajectory = None
         self._path = None
         self._time = 0.0

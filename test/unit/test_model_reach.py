@@ -254,6 +254,23 @@ def test_a_planner_without_gates_is_asked_all_the_same():
     assert octopus.arm(1).angles[0] > 0.0
 
 
+@pytest.mark.parametrize("under_way", [False, True])
+def test_only_a_planner_under_way_moves_an_arm_on_whose_load_is_at_its_destination(under_way):
+    planner = Scripted(lambda arm: arm.angles + 0.01 * np.eye(4)[0], gated=False)
+    planner.under_way = under_way
+    octopus = octopus_with(planner, target=(40.0, 0.0))
+    octopus.add_object(ObjectKind.FOOD, (30.0, 0.0), 5.0)
+    for _ in range(30):
+        octopus.step(TICK)
+    assert octopus.arm(1).grip is not None
+    planner.asked.clear()
+    octopus.reach(1, (30.0, 0.0))
+    octopus.step(TICK)
+    assert octopus.arm(1).active == under_way
+    assert len(planner.asked) == under_way
+    assert octopus.arm(1).angles[0] == pytest.approx(0.01 if under_way else 0.0)
+
+
 # -------------------------------------------------------------------------- the neighbour rules
 
 

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from octo_reach.model.arm import ArmParameters, ArmPlacement
 from octo_reach.model.octopus import Octopus
@@ -280,6 +282,96 @@ def test_food_met_on_the_way_is_grasped_and_that_is_the_end_of_the_way():
     assert octopus.arm(1).state == "Holding"
     tolerance = octopus.rules.carry_tolerance
     assert np.linalg.norm(octopus.objects.positions[0] - destination) <= tolerance
+
+
+def carrying(segment=3):
+    """An arm that has grasped food and been left idle with it."""
+    octopus, chosen, _ = make(numbers=(1,))
+    x, y = octopus.arm(1).joints[segment].tolist()
+    octopus.add_object(ObjectKind.FOOD, (x, y), 6.0)
+    run(octopus, chosen, 40)
+    assert octopus.arm(1).state == "Holding"
+    return octopus, chosen
+
+
+def test_what_is_carried_may_come_back_to_where_it_was():
+    octopus, chosen = carrying()
+    before = octopus.arm(1).angles.copy()
+    base = float(before[0])
+    chosen.follow(1, trajectory(base + 0.6, base))
+    run(octopus, chosen, 60)
+    assert octopus.arm(1).state == "Carrying"
+    assert octopus.arm(1).angles[0] == pytest.approx(base + 0.6)
+    run(octopus, chosen, 60)
+    assert octopus.arm(1).angles == pytest.approx(before)
+    run(octopus, chosen, 3)
+    assert octopus.arm(1).state == "Holding"
+    assert octopus.arm(1).planner_name == "neighbour"
+
+
+def test_what_is_carried_may_pass_its_last_place_on_the_way_there():
+    octopus, chosen = carrying()
+    base = float(octopus.arm(1).angles[0])
+    chosen.follow(1, trajectory(base + 0.3, base - 0.3, base + 0.1))
+    angles = []
+    for _ in range(183):
+        run(octopus, chosen, 1)
+        angles.append(octopus.arm(1).angles[0])
+    assert angles[59] == pytest.approx(base + 0.3)
+    assert angles[119] == pytest.approx(base - 0.3)
+    assert angles[-1] == pytest.approx(base + 0.1)
+    assert octopus.arm(1).state == "Holding"
+
+
+def test_joints_beyond_the_grip_move_though_what_is_carried_does_not():
+    octopus, chosen = carrying(segment=2)
+    segment = octopus.arm(1).grip.segment
+    assert segment < JOINTS
+    food = octopus.objects.positions[0].copy()
+    chosen.follow(1, trajectory(-0.4, joints=[segment]))
+    run(octopus, chosen, 63)
+    assert octopus.arm(1).angles[segment] == pytest.approx(-0.4)
+    assert octopus.objects.positions[0] == pytest.approx(food)
+    assert octopus.arm(1).state == "Holding"
+
+
+def test_an_arm_that_carries_waits_for_a_later_start_with_its_load_already_there():
+    octopus, chosen = carrying()
+    base = float(octopus.arm(1).angles[0])
+    chosen.follow(1, trajectory(base + 0.2, base, seconds=0.25), delay=0.5)
+    run(octopus, chosen, 59)
+    assert octopus.arm(1).state == "Carrying"
+    assert octopus.arm(1).angles[0] == base
+    run(octopus, chosen, 31)
+    assert octopus.arm(1).angles[0] == pytest.approx(base + 0.2)
+
+
+@given(
+    turns=st.lists(
+        st.tuples(*[st.floats(-0.9, 0.9) for _ in range(JOINTS)]), min_size=1, max_size=4
+    ),
+    segment=st.integers(2, JOINTS - 1),
+)
+@settings(max_examples=30)
+def test_a_load_changes_nothing_about_the_way_of_an_arm(turns, segment):
+    octopus, chosen = carrying(segment)
+    bare, other, _ = make(numbers=(1,))
+    bare.idle(1)
+    way = trajectory(*turns, joints=range(JOINTS))
+    chosen.follow(1, way)
+    other.follow(1, way)
+    for _ in range(60 * len(turns)):
+        run(octopus, chosen, 1)
+        run(bare, other, 1)
+        assert (octopus.arm(1).angles == bare.arm(1).angles).all()
+
+
+def test_a_plain_target_is_still_the_end_for_what_is_carried():
+    octopus, chosen = carrying()
+    chosen.follow(1, trajectory(0.5))
+    octopus.reach(1, octopus.objects.positions[0])
+    run(octopus, chosen, 1)
+    assert octopus.arm(1).state == "Holding"
 
 
 def test_joints_the_arm_does_not_have_are_refused():
