@@ -17,7 +17,9 @@ import pytest
 from octo_reach.model.compilation import COMPILED
 from octo_reach.model.octopus import Octopus
 from octo_reach.model.scene import ObjectKind
+from octo_reach.planners import create_planner
 from octo_reach.scenes import SceneDocument, apply_event, build_octopus, load_scene
+from octo_reach.scenes.document import Event
 from octo_reach.scenes.running import STEP, run_scene, standard_ticks
 from octo_reach.scenes.shipped import shipped_scenes
 
@@ -25,6 +27,9 @@ SCENES = shipped_scenes()
 CARRIED = 0.002
 """How near a carried object comes to its destination, m (reach-model: carry tolerance)."""
 CLEARANCE = 0.003
+
+QUICK = "grasp_and_carry"
+"""A scene of one arm whose events need a grip."""
 
 needs_speed = pytest.mark.skipif(not COMPILED, reason="minutes without numba")
 
@@ -80,9 +85,26 @@ def retimed(document: SceneDocument, timing: Timing) -> SceneDocument:
     return replace(document, events=tuple(events))
 
 
-def play(document: SceneDocument, timing: Timing, ticks: int) -> Iterator[Octopus]:
-    """Run a scene whose objects come late; its events are those of `retimed`."""
-    octopus = build_octopus(replace(document, objects=()) if timing.late else document)
+def play(
+    document: SceneDocument,
+    timing: Timing,
+    ticks: int,
+    planner: str = "neighbour",
+    refused: list[Event] | None = None,
+) -> Iterator[Octopus]:
+    """Run a scene whose objects come late; its events are those of `retimed`.
+
+    Args:
+        document: the scene.
+        timing: how the run differs from the headless one.
+        ticks: steps to take.
+        planner: planner of every arm.
+        refused: gets the events that a controller would refuse, as the arm holds nothing.
+    """
+    octopus = build_octopus(
+        replace(document, objects=()) if timing.late else document,
+        {placement.number: create_planner(planner) for placement in document.placements()},
+    )
     yield octopus
     waiting = list(document.events)
     for tick in range(1, ticks + 1):
@@ -90,7 +112,11 @@ def play(document: SceneDocument, timing: Timing, ticks: int) -> Iterator[Octopu
             for thing in document.objects:
                 octopus.add_object(thing.kind, thing.position, thing.radius, thing.number)
         while waiting and waiting[0].tick == tick:
-            apply_event(octopus, waiting.pop(0))
+            event = waiting.pop(0)
+            needs_grip = event.action in ("retract", "release")
+            if refused is not None and needs_grip and octopus.arm(event.arm).grip is None:
+                refused.append(event)
+            apply_event(octopus, event)
         octopus.step(STEP)
         yield octopus
 
@@ -200,6 +226,26 @@ def test_arms_of_a_shipped_scene_never_come_nearer_to_an_obstacle_than_their_cle
             if thing.kind is ObjectKind.OBSTACLE:
                 for arm in octopus.arms:
                     assert gap(arm.joints, thing.position, thing.radius) >= CLEARANCE - 1e-9
+
+
+@pytest.mark.parametrize("timing", [EXACT, *(t for t in TIMINGS if t.seed)], ids=timing_name)
+@pytest.mark.parametrize(
+    ("name", "planner"),
+    [
+        pytest.param(
+            name, planner, marks=needs_speed if (name, planner) != (QUICK, "neighbour") else ()
+        )
+        for name in SCENES
+        for planner in ("neighbour", "guided")
+        if load_scene(SCENES[name]).events
+    ],
+)
+def test_no_event_of_a_shipped_scene_is_refused_under_either_planner(name, planner, timing):
+    document = retimed(load_scene(SCENES[name]), timing)
+    refused: list[Event] = []
+    for _ in play(document, timing, standard_ticks(document), planner, refused):
+        pass
+    assert refused == []
 
 
 # ---------------------------------------------------------------- first_reach
@@ -390,9 +436,29 @@ def test_the_rest_of_the_reef_happens_as_its_comment_says(reef_run):
     assert run.ticks_in_state(7, "Contact", 0, withdraw) > SECOND
 
     assert [arm for arm, thing, _ in run.captures if thing == MORSEL] == [1]
-    idle = next(event.tick for event in events if event.action == "idle")
+    idle = next(event.tick for event in events if event.arm == 8 and event.action == "idle")
     assert run.ticks_in_state(8, "Contact", idle - 3 * SECOND, idle) > 30
     assert run.owners[-1] == {}
+
+
+@needs_speed
+@pytest.mark.parametrize("timing", TIMINGS, ids=timing_name)
+def test_the_guided_arms_of_the_reef_catch_and_bring_home_the_same(timing):
+    document = retimed(load_scene(SCENES["reef"]), timing)
+    eaten: dict[int, int] = {}
+    meals = [event for event in document.events if event.remove]
+    for octopus in play(document, timing, standard_ticks(document), "guided"):
+        for event in meals:
+            owner = octopus.owners.get(event.remove)
+            if octopus.ticks == event.tick - SPARE and owner is not None:
+                assert octopus.arm(owner).state == "Holding", (owner, event.remove)
+                eaten[event.remove] = owner
+    caught: dict[int, set[int]] = {number: set() for number in CATCHES}
+    for capture in octopus.captures:
+        caught[capture.arm].add(capture.object)
+    assert caught == CATCHES
+    brought = {(arm, thing) for arm, things in CATCHES.items() for thing in things}
+    assert {(arm, thing) for thing, arm in eaten.items()} == brought - {(4, SHELL)}
 
 
 @needs_speed
