@@ -27,6 +27,7 @@ from visualization_msgs.msg import MarkerArray
 from octo_reach.installation import share_path
 from octo_reach.model.octopus import Octopus, compile_kernels
 from octo_reach.model.rules import ReachRules
+from octo_reach.nodes.audience import Audience
 from octo_reach.nodes.inbox import Inbox
 from octo_reach.nodes.objects_subscription import ObjectsSubscription
 from octo_reach.nodes.planner_preparation import SHORT_WAIT, PlannerPreparation
@@ -39,7 +40,7 @@ from octo_reach.planners.chosen import ChosenPlanners
 from octo_reach.planners.inverse_kinematics.jacobian import planar_jacobian
 from octo_reach.planners.inverse_kinematics.manipulability import (
     ManipulabilityEllipse,
-    manipulability_ellipse,
+    manipulability_ellipses,
 )
 from octo_reach.planners.trajectory import Trajectory
 from octo_reach.ros.contacts import ContactCloudBuilder
@@ -174,9 +175,10 @@ class ReachController(Node):
         self._contacts = self.create_publisher(PointCloud2, "contacts", STREAM)
         self._grasps = self.create_publisher(MarkerArray, "grasps", LATCHED)
         self._arm_states = self.create_publisher(DiagnosticArray, "arm_states", LATCHED)
-        self._markers = self.create_publisher(MarkerArray, "markers", STREAM)
+        self._markers = self.create_publisher(ArmMarkers.kind, "markers", STREAM)
         self._description = self.create_publisher(String, "robot_description", LATCHED)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
+        self._audience = Audience(self._joint_states, self._contacts)
         self._tips = {number: TipTopics(self, number) for number in octopus.numbers}
         self._joint_builder = JointStateBuilder()
         self._contact_builder = ContactCloudBuilder()
@@ -586,9 +588,10 @@ class ReachController(Node):
         stamp = _stamp(due)
         octopus = self._octopus
         joints = self._joint_builder.fill(octopus, stamp, seconds)
-        if self._joint_states.get_subscription_count():
+        of_joints, of_contacts = self._audience.counts(time.monotonic())
+        if of_joints:
             self._joint_states.publish(joints)
-        if self._contacts.get_subscription_count():
+        if of_contacts:
             self._contacts.publish(self._contact_builder.fill(octopus.contacts, stamp))
         for arm in octopus.arms:
             self._tips[arm.number].publish(arm, stamp)
@@ -624,10 +627,9 @@ class ReachController(Node):
             )
 
     def _ellipses(self) -> dict[int, ManipulabilityEllipse]:
-        return {
-            arm.number: manipulability_ellipse(planar_jacobian(arm.joints))
-            for arm in self._octopus.arms
-        }
+        octopus = self._octopus
+        jacobians = [planar_jacobian(arm.joints) for arm in octopus.arms]
+        return dict(zip(octopus.numbers, manipulability_ellipses(jacobians), strict=True))
 
     def _publish_description(self) -> None:
         placements = [arm.placement for arm in self._octopus.arms]

@@ -6,15 +6,13 @@ import time
 from collections.abc import Callable
 
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import PointStamped
-from nav_msgs.msg import Path
 from rclpy.node import Node
-from std_msgs.msg import Float64
 
 from octo_reach.model.octopus import Arm
+from octo_reach.nodes.audience import Audience
 from octo_reach.ros.frames import arm_name
 from octo_reach.ros.quality_of_service import STREAM
-from octo_reach.ros.targets import TipBuilder
+from octo_reach.ros.targets import TipBuilder, TipErrorBuilder
 from octo_reach.ros.trails import TipTrail
 
 TRAIL_PERIOD = 0.1
@@ -39,12 +37,13 @@ class TipTopics:
         """
         name = arm_name(number)
         self._clock = clock
-        self._tip = node.create_publisher(PointStamped, f"{name}/tip", STREAM)
         self._tip_builder = TipBuilder()
-        self._error = node.create_publisher(Float64, f"{name}/tip_error", STREAM)
-        self._error_message = Float64()
-        self._trail = node.create_publisher(Path, f"{name}/trail", STREAM)
+        self._error_builder = TipErrorBuilder()
         self._trail_builder = TipTrail()
+        self._tip = node.create_publisher(TipBuilder.kind, f"{name}/tip", STREAM)
+        self._error = node.create_publisher(TipErrorBuilder.kind, f"{name}/tip_error", STREAM)
+        self._trail = node.create_publisher(TipTrail.kind, f"{name}/trail", STREAM)
+        self._audience = Audience(self._tip, self._error, self._trail)
         self._trail_said = 0.0
         self._trail_grown = False
 
@@ -55,13 +54,14 @@ class TipTopics:
             arm: the arm.
             stamp: when it was there.
         """
-        if self._tip.get_subscription_count():
+        now = self._clock()
+        of_tip, of_error, of_trail = self._audience.counts(now)
+        if of_tip:
             self._tip.publish(self._tip_builder.fill(arm, stamp))
-        if self._error.get_subscription_count():
-            self._error_message.data = float(arm.tip_error)
-            self._error.publish(self._error_message)
-        if self._trail.get_subscription_count():
-            self._publish_trail(arm, stamp)
+        if of_error:
+            self._error.publish(self._error_builder.fill(arm))
+        if of_trail:
+            self._publish_trail(arm, stamp, now)
         elif not self._trail_builder.empty:
             self._trail_builder.clear()
 
@@ -72,9 +72,8 @@ class TipTopics:
             # At once: while the arms pause no step would say it.
             self._trail.publish(self._trail_builder.fill(Time()))
 
-    def _publish_trail(self, arm: Arm, stamp: Time) -> None:
+    def _publish_trail(self, arm: Arm, stamp: Time, now: float) -> None:
         self._trail_grown |= self._trail_builder.note(arm)
-        now = self._clock()
         passed = now - self._trail_said
         if passed >= (TRAIL_PERIOD if self._trail_grown else TRAIL_PATIENCE):
             self._trail_said = now

@@ -14,9 +14,10 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PointStamped
+from nav_msgs.msg import Path
 from rclpy.node import Node
 from sensor_msgs.msg import JointState, PointCloud2
-from std_msgs.msg import String
+from std_msgs.msg import Float64, String
 from visualization_msgs.msg import MarkerArray
 
 from octo_reach.nodes.signal_flag import SignalFlag
@@ -33,7 +34,14 @@ TOPICS: dict[str, Any] = {
     "robot_description": String,
     "/diagnostics": DiagnosticArray,
 }
-"""What a controller publishes beside the tips of its arms."""
+"""What a controller publishes once."""
+
+ARM_TOPICS: dict[str, Any] = {
+    "tip": PointStamped,
+    "tip_error": Float64,
+    "trail": Path,
+}
+"""What it publishes for every arm."""
 
 
 def topics_of(arms: int) -> dict[str, Any]:
@@ -42,8 +50,11 @@ def topics_of(arms: int) -> dict[str, Any]:
     Args:
         arms: its arms, numbered from 1.
     """
-    tips = {f"{arm_name(number)}/tip": PointStamped for number in range(1, arms + 1)}
-    return {**TOPICS, **tips}
+    return TOPICS | {
+        f"{arm_name(number)}/{topic}": kind
+        for number in range(1, arms + 1)
+        for topic, kind in ARM_TOPICS.items()
+    }
 
 
 class TopicListener(Node):

@@ -18,10 +18,10 @@ from octo_reach.ros.joint_states import JointStateBuilder
 from octo_reach.ros.markers import ArmMarkers
 from octo_reach.ros.objects import ObjectMarkers, WorldObject
 from octo_reach.ros.offered_profiles import offered_profiles
-from octo_reach.ros.plain_messages import NANOSECONDS, number_message, stamp, text_message
+from octo_reach.ros.plain_messages import NANOSECONDS, stamp, text_message
 from octo_reach.ros.quality_of_service import LATCHED, STREAM
 from octo_reach.ros.states import ArmStatesBuilder
-from octo_reach.ros.targets import TipBuilder
+from octo_reach.ros.targets import TipBuilder, TipErrorBuilder
 from octo_reach.ros.transforms import JointTransforms, fixed_transforms
 
 DRAWING_STEPS = 4
@@ -56,6 +56,7 @@ class RunRecording:
         self._objects = ObjectMarkers()
         self._transforms = JointTransforms()
         self._tips: dict[int, TipBuilder] = {}
+        self._tip_errors: dict[int, TipErrorBuilder] = {}
         self._laid: tuple[WorldObject, ...] | None = None
 
     def record(self, octopus: Octopus) -> None:
@@ -81,12 +82,13 @@ class RunRecording:
         self._say("/contacts", self._contacts.fill(octopus.contacts, now))
         for arm in octopus.arms:
             tip = self._tips.setdefault(arm.number, TipBuilder())
-            self._say(f"/{arm_name(arm.number)}/tip", tip.fill(arm, now))
-            self._say(f"/{arm_name(arm.number)}/tip_error", number_message(arm.tip_error))
+            error = self._tip_errors.setdefault(arm.number, TipErrorBuilder())
+            self._write(f"/{arm_name(arm.number)}/tip", tip.kind, tip.fill(arm, now))
+            self._write(f"/{arm_name(arm.number)}/tip_error", error.kind, error.fill(arm))
         if tick % STATES_STEPS == 0 or self._states.changed(octopus):
             self._say("/arm_states", self._states.fill(octopus, now), latched=True)
         if tick % DRAWING_STEPS == 0:
-            self._say("/markers", self._drawing.fill(octopus))
+            self._write("/markers", self._drawing.kind, self._drawing.fill(octopus))
 
     def _begin(self, octopus: Octopus) -> None:
         placements = [arm.placement for arm in octopus.arms]
@@ -106,13 +108,15 @@ class RunRecording:
             self._say("/objects", message, latched=True)
 
     def _say(self, topic: str, message: Any, latched: bool = False) -> None:
+        self._write(topic, type(message), encode_message(message), latched)
+
+    def _write(self, topic: str, kind: Any, data: bytes, latched: bool = False) -> None:
         if topic not in self._file.topics:
-            kind = type(message)
             profile = LATCHED if latched else STREAM
             self._file.add_topic(
                 topic, type_name(kind), message_definition(kind), offered_profiles([profile])
             )
-        self._file.write(topic, encode_message(message), self._now, self._now)
+        self._file.write(topic, data, self._now, self._now)
 
 
 def _world_objects(octopus: Octopus) -> tuple[WorldObject, ...]:

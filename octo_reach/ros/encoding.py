@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from functools import cache
 from itertools import groupby
 from operator import attrgetter
@@ -39,6 +39,8 @@ _CODES = {
     "double": "d",
 }
 _LENGTH = struct.Struct("<I")
+LARGEST_NUMBER = 8
+"""Size of the largest numbers, byte: what lies that much further lies alike."""
 
 Write = Callable[[bytearray, Any], None]
 """Appends what a message, or a value of a field, says to the bytes so far."""
@@ -59,11 +61,50 @@ def encode_message(message: Any) -> bytes:
     return HEADER + bytes(stream)
 
 
+def encode_fields(
+    message: Any, start: int = 0, fields: Container[str] | None = None
+) -> tuple[bytearray, dict[str, int]]:
+    """Give the bytes of a message, or of some of its fields, as they lie inside another message.
+
+    Args:
+        message: the message.
+        start: how many bytes lie before it, without those of `HEADER`: what is between the fields
+            depends on it.
+        fields: the fields to encode by name; None for all. They follow each other in the order
+            the message has them in.
+
+    Returns:
+        The bytes, and where in them each field ends, by its path: `header.stamp.sec`. Of a field
+        that is a message there are the fields in it.
+
+    Raises:
+        TypeError: see `encode_message`.
+        struct.error: see `encode_message`.
+    """
+    before = start % LARGEST_NUMBER
+    stream = bytearray(before)
+    ends = {}
+    for path, step in _single_steps(type(message)):
+        if fields is None or path.partition(".")[0] in fields:
+            step(stream, message)
+            ends[path] = len(stream) - before
+    return stream[before:], ends
+
+
+@cache
+def _single_steps(kind: Any) -> list[tuple[str, Write]]:
+    """Give what writes each field of a class by itself, with the field's path."""
+    return [
+        (leaf[0], _numbers_step([leaf]) if _number_size(leaf) else _field_step(leaf))
+        for leaf in field_leaves(kind)
+    ]
+
+
 @cache
 def _writer(kind: Any) -> Write:
     """Give what writes messages of a class."""
     steps: list[Write] = []
-    for size, group in groupby(_leaves(kind, ""), key=_number_size):
+    for size, group in groupby(field_leaves(kind), key=_number_size):
         if size:
             steps.append(_numbers_step(list(group)))
         else:
@@ -80,6 +121,19 @@ _Leaf = tuple[str, FieldType]
 """A field that is no single message: its path in the whole message, and its type."""
 
 
+@cache
+def field_leaves(kind: Any) -> tuple[_Leaf, ...]:
+    """Give the fields of a class in their order, those of messages in it instead of these.
+
+    Args:
+        kind: the class.
+
+    Returns:
+        The path of each, `header.stamp.sec`, and its type.
+    """
+    return tuple(_leaves(kind, ""))
+
+
 def _leaves(kind: Any, prefix: str) -> Iterator[_Leaf]:
     for name, field in field_types(kind).items():
         if field.nested and field.count is None and not field.sequence:
@@ -94,6 +148,20 @@ def _number_size(leaf: _Leaf) -> int:
     if field.sequence or field.count is not None or field.base not in _CODES:
         return 0
     return struct.calcsize(_CODES[field.base])
+
+
+def number_type(base: str) -> np.dtype[Any]:
+    """Give how a number lies in the bytes.
+
+    Args:
+        base: its type as a field has it: `double`.
+
+    Raises:
+        TypeError: it is no number's.
+    """
+    if base not in _CODES:
+        raise TypeError(f"fields of the type {base} cannot be encoded as numbers")
+    return np.dtype(_CODES[base]).newbyteorder("<")
 
 
 def _align(stream: bytearray, size: int) -> None:
@@ -149,9 +217,7 @@ def _element_writer(field: FieldType) -> Write:
         return write_messages
     if field.base.startswith("string"):
         return _write_texts
-    if field.base not in _CODES:
-        raise TypeError(f"fields of the type {field.base} cannot be encoded")
-    dtype = np.dtype(_CODES[field.base]).newbyteorder("<")
+    dtype = number_type(field.base)
 
     def write_numbers(stream: bytearray, values: Any) -> None:
         _align(stream, dtype.itemsize)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Protocol
 
 import numpy as np
-from geometry_msgs.msg import Point
-from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from octo_reach.model.geometry import Floats
@@ -25,6 +23,7 @@ from octo_reach.ros.colours import (
     state_colour,
 )
 from octo_reach.ros.frames import WORLD, arm_name
+from octo_reach.ros.packed_markers import PackedMarker, empty_points, marker_array
 
 # Heights keep strips that lie over each other from flickering; only the top view matters.
 _CLEARANCE_Z = -0.004
@@ -56,7 +55,11 @@ LEGEND: tuple[tuple[str, Colour], ...] = (
 """Lines of the legend: what a colour means."""
 
 _AROUND = np.linspace(0.0, 2.0 * math.pi, 49)
-_CIRCLE = np.column_stack((np.cos(_AROUND), np.sin(_AROUND)))
+_CIRCLE = np.column_stack((np.cos(_AROUND), np.sin(_AROUND), np.ones(len(_AROUND))))
+"""Points of a circle, and what the middle is multiplied with."""
+
+_CONTACT_COLOURS = np.array([(*CONTACT_COLOURS[kind], 1.0) for kind in ObjectKind], dtype="<f4")
+"""Colours of contacts: row K - 1 for the kind K."""
 
 
 class Ellipse(Protocol):
@@ -82,30 +85,43 @@ class _ArmSet:
         number, count = arm.number, arm.parameters.segment_count
         length = arm.parameters.segment_length
         width = max(clearance, 0.1 * length)
+        lift = max(0.0, clearance - _THICKEST)
         colour = arm_colour(number)
         self.parameters = arm.parameters
-        self.strip = _marker("arm", number, Marker.LINE_STRIP, 0.8 * width, _STRIP_Z)
-        self.text = _text("state", number, "", TEXT_SIZE * arm.parameters.reach)
-        self.clearance = _marker(
-            "clearance", number, Marker.LINE_STRIP, 2.0 * width, _CLEARANCE_Z, colour, 0.15
+
+        def lifted(marker: Marker) -> PackedMarker:
+            marker.pose.position.z += lift
+            return PackedMarker(marker)
+
+        self.strip = lifted(_marker("arm", number, Marker.LINE_STRIP, 0.8 * width, _STRIP_Z))
+        size = TEXT_SIZE * arm.parameters.reach
+        self.text = lifted(_text("state", number, "", size))
+        self._text_height = 1.5 * size
+        self.clearance = PackedMarker(
+            _marker("clearance", number, Marker.LINE_STRIP, 2.0 * width, _CLEARANCE_Z, colour, 0.15)
         )
-        self.target = _marker(
-            "target", number, Marker.SPHERE, max(2.0 * tolerance, width), _MARK_Z, colour
+        size = max(2.0 * tolerance, width)
+        self.target = lifted(_marker("target", number, Marker.SPHERE, size, _MARK_Z, colour))
+        self.requests = lifted(
+            _marker("requests", number, Marker.LINE_LIST, 0.15 * width, _REQUEST_Z, colour, 0.6)
         )
-        self.requests = _marker(
-            "requests", number, Marker.LINE_LIST, 0.15 * width, _REQUEST_Z, colour, 0.6
+        self.waypoints = lifted(
+            _marker(
+                "waypoints", number, Marker.SPHERE_LIST, width, _MARK_Z, STATE_COLOURS["Avoiding"]
+            )
         )
-        self.waypoints = _marker(
-            "waypoints", number, Marker.SPHERE_LIST, width, _MARK_Z, STATE_COLOURS["Avoiding"]
+        self.ellipse = lifted(
+            _marker("manipulability", number, Marker.LINE_STRIP, 0.3 * width, _MARK_Z, colour, 0.8)
         )
-        self.ellipse = _marker(
-            "manipulability", number, Marker.LINE_STRIP, 0.3 * width, _MARK_Z, colour, 0.8
-        )
-        self.ellipse.points = [Point() for _ in _CIRCLE]
-        self.strip.points = [Point() for _ in range(count + 1)]
+        self._joints = empty_points(count + 1)
         # The same points under both, so that they are written once.
-        self.clearance.points = self.strip.points
-        self.requests.points = [Point() for _ in range(2 * count)]
+        self.strip.draw(self._joints)
+        self.clearance.draw(self._joints)
+        self._outline = empty_points(len(_CIRCLE))
+        self.ellipse.draw(self._outline)
+        self._requests = empty_points(2 * count)
+        self.requests.draw(self._requests)
+        self._waypoints = empty_points(count)
         self.all = (
             self.clearance,  # below the arm, whatever follows above it
             self.strip,
@@ -115,11 +131,8 @@ class _ArmSet:
             self.ellipse,
             self.text,
         )
-        for marker in self.all[1:]:
-            marker.pose.position.z += max(0.0, clearance - _THICKEST)
         self._name = arm_name(number)
         self._state = ""
-        self._spare = [Point() for _ in range(count)]
 
     def fill(self, arm: Arm, ellipse: Ellipse | None) -> None:
         """Draw the arm as it is now."""
@@ -127,29 +140,33 @@ class _ArmSet:
         if state != self._state:
             self._state = state
             colour = state_colour(state)
-            _paint(self.strip, colour)
-            _paint(self.text, colour)
-            self.text.text = f"{self._name}: {state}"
+            self.strip.paint(colour)
+            self.text.paint(colour)
+            self.text.write(f"{self._name}: {state}")
         joints = arm.joints
         x, y = joints[-1].tolist()
-        self.text.pose.position.x = x
-        self.text.pose.position.y = y + 1.5 * self.text.scale.z
-        _write_points(self.strip.points, joints)
-        self.target.pose.position.x, self.target.pose.position.y = arm.aim.tolist()
-        self.target.action = Marker.ADD if arm.active else Marker.DELETE
-        self.ellipse.action = Marker.DELETE if ellipse is None else Marker.ADD
+        self.text.move(x, y + self._text_height)
+        self._joints[:, :2] = joints
+        self.target.move(*arm.aim.tolist())
+        active = arm.active
+        self.target.show(active)
+        self.ellipse.show(ellipse is not None)
         if ellipse is not None:
-            _write_points(self.ellipse.points, _outline(arm, ellipse))
+            np.matmul(_CIRCLE, _ellipse_axes(ellipse, x, y), out=self._outline)
         # Only the neighbour rules send requests and steer; other planners leave both as they were.
-        neighbours = arm.active and arm.planner_name == NEIGHBOUR
-        self.requests.action = Marker.ADD if neighbours else Marker.DELETE
+        neighbours = active and arm.planner_name == NEIGHBOUR
+        self.requests.show(neighbours)
         if neighbours:
-            _write_points(self.requests.points[0::2], joints[:-1])
-            _write_points(self.requests.points[1::2], arm.requests)
-        goals = arm.goals[arm.steered] if neighbours and arm.avoiding else ()
-        self.waypoints.action = Marker.ADD if len(goals) else Marker.DELETE
-        self.waypoints.points = self._spare[: len(goals)]
-        _write_points(self.waypoints.points, goals)
+            self._requests[0::2, :2] = joints[:-1]
+            self._requests[1::2, :2] = arm.requests
+        count = 0
+        if neighbours and arm.avoiding:
+            goals = arm.goals[arm.steered]
+            count = len(goals)
+            self._waypoints[:count, :2] = goals
+        self.waypoints.show(count > 0)
+        if count != len(self.waypoints.points):
+            self.waypoints.draw(self._waypoints[:count])
 
 
 class _ContactMarker:
@@ -157,27 +174,22 @@ class _ContactMarker:
 
     def __init__(self, clearance: float) -> None:
         size = 3.0 * clearance if clearance > 0.0 else 0.009
-        self.marker = _marker("contacts", 0, Marker.SPHERE_LIST, size, _MARK_Z)
-        self.marker.pose.position.z += max(0.0, clearance - _THICKEST)
-        self._points: list[Point] = []
-        self._colours = {kind: _opaque(colour) for kind, colour in CONTACT_COLOURS.items()}
+        marker = _marker("contacts", 0, Marker.SPHERE_LIST, size, _MARK_Z)
+        marker.pose.position.z += max(0.0, clearance - _THICKEST)
+        self.marker = PackedMarker(marker)
 
     def fill(self, contacts: ContactReadings) -> None:
         """Draw the contacts there are now."""
         count = min(len(contacts.arms), MOST_CONTACTS)
-        marker = self.marker
-        marker.action = Marker.ADD if count else Marker.DELETE
-        while len(self._points) < count:
-            self._points.append(Point())
-        marker.points = self._points[:count]
-        _write_points(marker.points, contacts.points[:count])
-        marker.colors = [
-            self._colours[ObjectKind(kind)] for kind in contacts.kinds[:count].tolist()
-        ]
+        self.marker.show(count > 0)
+        if count or len(self.marker.points):
+            points = empty_points(count)
+            points[:, :2] = contacts.points[:count]
+            self.marker.draw(points, _CONTACT_COLOURS[contacts.kinds[:count] - 1])
 
 
 class ArmMarkers:
-    """The drawing of all arms as one message that is changed in place.
+    """The drawing of all arms as one message whose bytes are changed in place.
 
     With the arm's number as id there are the namespaces `arm` (strip, coloured by state), `state`
     (the same in words, at the tip), `clearance`, `target`, `requests`, `waypoints` and
@@ -185,22 +197,22 @@ class ArmMarkers:
     has the id 0. `ground`, an invisible plate that makes clicks land, and `legend`, which says
     what the colours mean, never move and are not in every message. All lie in `world` and carry
     stamp 0.
+
+    Attributes:
+        kind: the class of the message.
     """
 
+    kind = MarkerArray
+
     def __init__(self) -> None:
-        """Make the message; arms come with the first filling."""
-        self.message = MarkerArray()
+        """Draw nothing yet; arms come with the first filling."""
+        self._clear = PackedMarker(_clear())
         self._sets: dict[int, _ArmSet] = {}
-        self._ground = _marker("ground", 0, Marker.CUBE, 1.0, _GROUND_Z, PLAIN, 0.0)
-        self._ground.pose.position.z = _GROUND_Z
-        self._legend = [
-            _text("legend", line, text, 1.0, colour)
-            for line, (text, colour) in enumerate(LEGEND, start=1)
-        ]
         self._contacts = _ContactMarker(0.0)
-        self._still = [self._ground, *self._legend]
-        self._moving: list[Marker] = []
-        self._gone: list[Marker] = []
+        ground = _marker("ground", 0, Marker.CUBE, 1.0, _GROUND_Z, PLAIN, 0.0)
+        self._still = [PackedMarker(marker) for marker in (ground, *_legend())]
+        self._moving: list[PackedMarker] = []
+        self._gone: list[PackedMarker] = []
         self._gone_left = 0
         self._still_left = 0
 
@@ -209,7 +221,7 @@ class ArmMarkers:
         octopus: Octopus,
         ellipses: Mapping[int, Ellipse] | None = None,
         anew: bool = False,
-    ) -> MarkerArray:
+    ) -> bytes:
         """Draw all arms as they are now.
 
         Args:
@@ -219,7 +231,7 @@ class ArmMarkers:
                 everything is in the message, and whatever else was drawn is cleared.
 
         Returns:
-            The message, the same object every time.
+            The message, encoded.
         """
         arms = octopus.arms
         known = {number: drawn.parameters for number, drawn in self._sets.items()}
@@ -228,7 +240,7 @@ class ArmMarkers:
         for arm in arms:
             self._sets[arm.number].fill(arm, (ellipses or {}).get(arm.number))
         self._contacts.fill(octopus.contacts)
-        markers = [_clear()] if anew else []
+        markers = [self._clear] if anew else []
         if self._gone_left:
             self._gone_left -= 1
             markers += self._gone
@@ -237,8 +249,7 @@ class ArmMarkers:
             markers += self._still
         self._still_left -= 1
         markers += self._moving
-        self.message.markers = markers
-        return self.message
+        return marker_array(markers)
 
     def _lay_out(self, octopus: Octopus) -> None:
         """Make the markers of the arms there are, and note those that are to go."""
@@ -253,35 +264,42 @@ class ArmMarkers:
             *chain.from_iterable(drawn.all for drawn in self._sets.values()),
             self._contacts.marker,
         ]
-        there = {(marker.ns, marker.id) for marker in self._moving}
-        self._gone = [marker for marker in before if (marker.ns, marker.id) not in there]
+        there = {(marker.namespace, marker.number) for marker in self._moving}
+        self._gone = [marker for marker in before if (marker.namespace, marker.number) not in there]
         for marker in self._gone:
-            marker.action = Marker.DELETE
+            marker.show(False)
         self._gone_left = REPEATED if self._gone else 0
         self._still_left = 0
-        self._lay_ground(octopus.arms)
+        if octopus.arms:
+            self._still = [PackedMarker(marker) for marker in _still_markers(octopus.arms)]
 
-    def _lay_ground(self, arms: Sequence[Arm]) -> None:
-        """Spread the plate over twice all that any arm can reach."""
-        if not arms:
-            return
-        reaches = np.array([[arm.parameters.reach] for arm in arms])
-        bases = np.array([arm.base for arm in arms])
-        low = (bases - 2.0 * reaches).min(axis=0)
-        high = (bases + 2.0 * reaches).max(axis=0)
-        position, scale = self._ground.pose.position, self._ground.scale
-        position.x, position.y = ((low + high) / 2.0).tolist()
-        scale.x, scale.y = (high - low).tolist()
-        scale.z = _GROUND_THICKNESS
-        self._write_legend((bases - reaches).min(axis=0), (bases + reaches).max(axis=0))
 
-    def _write_legend(self, low: Floats, high: Floats) -> None:
-        """Put the legend to the left of whatever the arms can reach."""
-        size = TEXT_SIZE * float(max(high - low)) / 2.0
-        for place, marker in enumerate(self._legend):
-            _size_text(marker, size)
-            marker.pose.position.x = float(low[0]) - 5.0 * size
-            marker.pose.position.y = float(high[1]) - 1.5 * size * place
+def _still_markers(arms: Sequence[Arm]) -> list[Marker]:
+    """Make the plate, twice as large as all that any arm can reach, and the legend beside it."""
+    reaches = np.array([[arm.parameters.reach] for arm in arms])
+    bases = np.array([arm.base for arm in arms])
+    low = (bases - 2.0 * reaches).min(axis=0)
+    high = (bases + 2.0 * reaches).max(axis=0)
+    ground = _marker("ground", 0, Marker.CUBE, 1.0, _GROUND_Z, PLAIN, 0.0)
+    ground.pose.position.x, ground.pose.position.y = ((low + high) / 2.0).tolist()
+    ground.scale.x, ground.scale.y = (high - low).tolist()
+    ground.scale.z = _GROUND_THICKNESS
+    low, high = (bases - reaches).min(axis=0), (bases + reaches).max(axis=0)
+    size = TEXT_SIZE * float(max(high - low)) / 2.0
+    # To the left of whatever the arms can reach.
+    x, y = float(low[0]) - 5.0 * size, float(high[1])
+    return [ground, *_legend(size, x, y)]
+
+
+def _legend(size: float = 1.0, x: float = 0.0, y: float = 0.0) -> list[Marker]:
+    """Write the legend, its first line at a place, m."""
+    lines = []
+    for place, (text, colour) in enumerate(LEGEND):
+        marker = _text("legend", place + 1, text, size, colour)
+        marker.pose.position.x = x
+        marker.pose.position.y = y - 1.5 * size * place
+        lines.append(marker)
+    return lines
 
 
 def _marker(
@@ -305,7 +323,7 @@ def _marker(
     marker.scale.x = size
     if shape not in (Marker.LINE_STRIP, Marker.LINE_LIST):
         marker.scale.y = marker.scale.z = size
-    _paint(marker, colour)
+    marker.color.r, marker.color.g, marker.color.b = colour
     marker.color.a = opacity
     return marker
 
@@ -331,31 +349,14 @@ def _clear() -> Marker:
     return marker
 
 
-def _opaque(colour: Colour) -> ColorRGBA:
-    red, green, blue = colour
-    return ColorRGBA(r=red, g=green, b=blue, a=1.0)
-
-
-def _outline(arm: Arm, ellipse: Ellipse) -> Floats:
-    """Give the points of an ellipse around an arm's tip, shape (K, 2), m."""
+def _ellipse_axes(ellipse: Ellipse, x: float, y: float) -> Floats:
+    """Give what makes the points of an ellipse around (x, y), m, of rows of `_CIRCLE`."""
     cosine, sine = math.cos(ellipse.angle), math.sin(ellipse.angle)
-    axes = np.array(
+    major, minor = ELLIPSE_TURN * ellipse.major, ELLIPSE_TURN * ellipse.minor
+    return np.array(
         (
-            (ellipse.major * cosine, ellipse.major * sine),
-            (-ellipse.minor * sine, ellipse.minor * cosine),
+            (major * cosine, major * sine, 0.0),
+            (-minor * sine, minor * cosine, 0.0),
+            (x, y, 0.0),
         )
     )
-    points: Floats = arm.tip + ELLIPSE_TURN * (_CIRCLE @ axes)
-    return points
-
-
-def _paint(marker: Marker, colour: Colour) -> None:
-    marker.color.r, marker.color.g, marker.color.b = colour
-
-
-def _write_points(points: Iterable[Point], positions: Floats | tuple[()]) -> None:
-    """Write positions, shape (K, 2), into K points."""
-    rows = positions.tolist() if isinstance(positions, np.ndarray) else []
-    for point, (x, y) in zip(points, rows, strict=True):
-        point.x = x
-        point.y = y

@@ -1,9 +1,9 @@
-"""The plainest messages: a moment, a number and a text."""
+"""The plainest messages: a moment and a text."""
 
 from __future__ import annotations
 
 from builtin_interfaces.msg import Time
-from std_msgs.msg import Float64, String
+from std_msgs.msg import String
 
 NANOSECONDS = 1_000_000_000
 """Of a second."""
@@ -17,11 +17,6 @@ def stamp(nanoseconds: int) -> Time:
     """
     seconds, rest = divmod(nanoseconds, NANOSECONDS)
     return Time(sec=seconds, nanosec=rest)
-
-
-def number_message(number: float) -> Float64:
-    """Give a number as a message."""
-    return Float64(data=float(number))
 
 
 def text_message(text: str) -> String:

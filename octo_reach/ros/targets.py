@@ -1,12 +1,14 @@
-"""Targets of a tip from messages, and where the tip is as a message."""
+"""Targets of a tip from messages, and where the tip is as one."""
 
 from __future__ import annotations
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PointStamped, PoseStamped
+from std_msgs.msg import Float64
 
 from octo_reach.model.octopus import Arm
 from octo_reach.ros.frames import WORLD, is_world
+from octo_reach.ros.packed import PackedMessage, StampView
 from octo_reach.ros.validation import RejectedInput, checked_coordinates
 
 
@@ -60,14 +62,23 @@ def target_message(x: float, y: float) -> PointStamped:
 
 
 class TipBuilder:
-    """Where one arm's tip is, as one message that is filled again at every step."""
+    """Where one arm's tip is, as the bytes of one message that is filled again at every step.
+
+    Attributes:
+        kind: the class of the message.
+    """
+
+    kind = PointStamped
 
     def __init__(self) -> None:
         """Make the message."""
-        self.message = PointStamped()
-        self.message.header.frame_id = WORLD
+        template = PointStamped()
+        template.header.frame_id = WORLD
+        self._message = PackedMessage(template)
+        self._stamp = StampView(self._message)
+        self._point = self._message.numbers("point")[:2]
 
-    def fill(self, arm: Arm, stamp: Time) -> PointStamped:
+    def fill(self, arm: Arm, stamp: Time) -> bytes:
         """Put the tip of an arm into the message.
 
         Args:
@@ -75,9 +86,35 @@ class TipBuilder:
             stamp: when it was there.
 
         Returns:
-            The message, the same object every time.
+            The message, encoded.
         """
-        message = self.message
-        message.header.stamp = stamp
-        message.point.x, message.point.y = arm.tip.tolist()
-        return message
+        self._stamp.write(stamp)
+        self._point[:] = arm.tip
+        return bytes(self._message)
+
+
+class TipErrorBuilder:
+    """How far one arm's tip is off, as the bytes of one message that is filled again.
+
+    Attributes:
+        kind: the class of the message.
+    """
+
+    kind = Float64
+
+    def __init__(self) -> None:
+        """Make the message."""
+        self._message = PackedMessage(Float64())
+        self._number = self._message.numbers("data")
+
+    def fill(self, arm: Arm) -> bytes:
+        """Put the tip error of an arm into the message.
+
+        Args:
+            arm: the arm.
+
+        Returns:
+            The message, encoded.
+        """
+        self._number[0] = arm.tip_error
+        return bytes(self._message)

@@ -1,8 +1,9 @@
-"""The way an arm's tip has come, as a path that is changed in place."""
+"""The way an arm's tip has come, as a path."""
 
 from __future__ import annotations
 
 import math
+from collections import deque
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped
@@ -10,6 +11,7 @@ from nav_msgs.msg import Path
 
 from octo_reach.model.octopus import Arm
 from octo_reach.ros.frames import WORLD
+from octo_reach.ros.packed import PackedMessage, PackedSequence, StampView
 
 MOST_POINTS = 100
 """Most points of a trail."""
@@ -22,17 +24,32 @@ class TipTrail:
     """The last stretch of the way one arm's tip has come.
 
     It goes by distance, not by time: a tip that rests adds nothing. The last point is the tip.
+
+    Attributes:
+        kind: the class of the message.
     """
+
+    kind = Path
 
     def __init__(self) -> None:
         """Start with none."""
-        self.message = Path()
-        self.message.header.frame_id = WORLD
+        # Beyond the most points the oldest goes.
+        self._way: deque[tuple[float, float]] = deque(maxlen=MOST_POINTS)
+        path = Path()
+        path.header.frame_id = WORLD
+        pose = PoseStamped()
+        pose.header.frame_id = WORLD
+        pose.pose.orientation.w = 1.0
+        # A path has but these two fields.
+        self._message = PackedMessage(path, fields=("header",))
+        self._stamp = StampView(self._message)
+        self._poses = PackedSequence(pose, self._message.size, MOST_POINTS)
+        self._positions = self._poses.numbers("pose.position")[:, :2]
 
     @property
     def empty(self) -> bool:
         """Whether there is no trail."""
-        return not self.message.poses
+        return not self._way
 
     def note(self, arm: Arm) -> bool:
         """Let the trail go on to where an arm's tip is now.
@@ -43,44 +60,31 @@ class TipTrail:
         Returns:
             Whether the tip was elsewhere before.
         """
-        poses = self.message.poses
-        tip = tuple(arm.tip.tolist())
-        last = _place(poses[-1]) if poses else None
-        if last == tip:
+        way = self._way
+        x, y = arm.tip.tolist()
+        if way and way[-1] == (x, y):
             return False
-        spacing = SPACING * arm.parameters.reach
         # The last point stays where it is once it is far enough from the one before.
-        if len(poses) < 2 or math.dist(_place(poses[-2]), _place(poses[-1])) > spacing:
-            # The oldest point becomes the newest.
-            poses.append(poses.pop(0) if len(poses) >= MOST_POINTS else _pose())
-        position = poses[-1].pose.position
-        position.x, position.y = tip
+        if len(way) > 1 and math.dist(way[-2], way[-1]) <= SPACING * arm.parameters.reach:
+            way.pop()
+        way.append((x, y))
         return True
 
-    def fill(self, stamp: Time) -> Path:
+    def fill(self, stamp: Time) -> bytes:
         """Give the trail as a message.
 
         Args:
             stamp: when the tip was at its end.
 
         Returns:
-            The message, the same object every time.
+            The message, encoded.
         """
-        self.message.header.stamp = stamp
-        return self.message
+        self._stamp.write(stamp)
+        count = len(self._way)
+        if count:
+            self._positions[:count] = self._way
+        return bytes(self._message) + self._poses.first(count)
 
     def clear(self) -> None:
         """Forget it."""
-        self.message.poses.clear()
-
-
-def _place(pose: PoseStamped) -> tuple[float, float]:
-    position = pose.pose.position
-    return position.x, position.y
-
-
-def _pose() -> PoseStamped:
-    pose = PoseStamped()
-    pose.header.frame_id = WORLD
-    pose.pose.orientation.w = 1.0
-    return pose
+        self._way.clear()

@@ -7,10 +7,13 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from geometry_msgs.msg import PointStamped, PoseStamped
+from rclpy.serialization import deserialize_message
 from ros_messages import STAMP, STEP, make_octopus, received
+from std_msgs.msg import Float64
 
 from octo_reach.ros.targets import (
     TipBuilder,
+    TipErrorBuilder,
     target_from_point,
     target_from_pose,
     target_message,
@@ -88,14 +91,22 @@ def test_a_target_message_comes_back_as_its_target():
     assert target_from_point("arm_1/target", message) == (1.0, 2.0)
 
 
-def test_a_tip_message_follows_the_tip_in_one_object():
+def test_a_tip_message_follows_the_tip():
     octopus = make_octopus()
     builder = TipBuilder()
     for _ in range(3):
         octopus.step(STEP)
-        message = builder.fill(octopus.arm(2), STAMP)
-        assert message is builder.message
-        copy = received(message)
-        assert (copy.point.x, copy.point.y) == tuple(octopus.arm(2).tip.tolist())
-        assert copy.header.frame_id == "world"
-        assert copy.header.stamp == STAMP
+        message = deserialize_message(builder.fill(octopus.arm(2), STAMP), PointStamped)
+        assert (message.point.x, message.point.y) == tuple(octopus.arm(2).tip.tolist())
+        assert message.point.z == 0.0
+        assert message.header.frame_id == "world"
+        assert message.header.stamp == STAMP
+
+
+def test_a_tip_error_message_follows_the_tip_error():
+    octopus = make_octopus()
+    builder = TipErrorBuilder()
+    for _ in range(3):
+        octopus.step(STEP)
+        message = deserialize_message(builder.fill(octopus.arm(2)), Float64)
+        assert message.data == octopus.arm(2).tip_error > 0.0

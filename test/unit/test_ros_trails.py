@@ -9,15 +9,21 @@ from hypothesis import strategies as st
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from ros_messages import STAMP, STEP, make_octopus, received
+from nav_msgs.msg import Path
+from rclpy.serialization import deserialize_message
+from ros_messages import STAMP, STEP, make_octopus
 
 from octo_reach.ros.trails import MOST_POINTS, SPACING, TipTrail
 
 pytestmark = pytest.mark.ros
 
 
+def path_of(trail):
+    return deserialize_message(trail.fill(STAMP), Path)
+
+
 def points_of(trail):
-    poses = received(trail.fill(STAMP)).poses
+    poses = path_of(trail).poses
     return np.array([(p.pose.position.x, p.pose.position.y) for p in poses]).reshape(-1, 2)
 
 
@@ -46,10 +52,10 @@ def test_a_trail_follows_the_tip_and_ends_at_it():
     points = points_of(trail)
     assert len(points) > 2
     assert {tuple(point) for point in points.tolist()} <= {tuple(p) for p in np.array(way).tolist()}
-    message = trail.fill(STAMP)
-    assert message is trail.message
+    message = path_of(trail)
     assert (message.header.frame_id, message.header.stamp) == ("world", STAMP)
     assert all(pose.pose.orientation.w == 1.0 for pose in message.poses)
+    assert {pose.header.frame_id for pose in message.poses} == {"world"}
 
 
 def test_a_tip_that_rests_adds_nothing():

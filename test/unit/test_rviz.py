@@ -103,9 +103,12 @@ def test_frames_are_there_but_off(manager):
 
 
 def test_namespaces_of_the_markers_are_those_there_are_and_the_ellipse_is_off_at_first(manager):
+    serialization = pytest.importorskip("rclpy.serialization", reason="rclpy is not installed")
     markers = pytest.importorskip("octo_reach.ros.markers", reason="rclpy is not installed")
     octopus = Octopus([ArmPlacement(1, ArmParameters(5, 0.02))], ReachRules.metre())
-    drawn = {marker.ns for marker in markers.ArmMarkers().fill(octopus).markers}
+    drawing = markers.ArmMarkers()
+    message = serialization.deserialize_message(drawing.fill(octopus), drawing.kind)
+    drawn = {marker.ns for marker in message.markers}
     namespaces = entries(manager, "Displays")["markers"]["Namespaces"]
     assert set(namespaces) == drawn
     # What is not told apart here is drawn whatever the ticks say.

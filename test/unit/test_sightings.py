@@ -176,7 +176,7 @@ def test_requests_clearance_and_ellipse_are_read_only_when_somebody_wants_them()
         arm.number: manipulability_ellipse(planar_jacobian(arm.joints))
         for arm in system.octopus.arms
     }
-    message = serialize_message(ArmMarkers().fill(system.octopus, ellipses))
+    message = ArmMarkers().fill(system.octopus, ellipses)
     system.sightings.hear_markers(message)
     assert system.snapshot().thoughts == {}
     system.sightings.hear_markers(message)

@@ -1,16 +1,16 @@
 """What is said of a tip, how often, and to nobody when nobody listens."""
 
-import copy
-
 import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from geometry_msgs.msg import PointStamped
 from nav_msgs.msg import Path
-from ros_messages import STAMP, STEP, make_octopus, received
+from rclpy.serialization import deserialize_message
+from ros_messages import STAMP, STEP, make_octopus
 from std_msgs.msg import Float64
 
+from octo_reach.nodes.audience import PATIENCE
 from octo_reach.nodes.tip_topics import TRAIL_PATIENCE, TRAIL_PERIOD, TipTopics
 
 pytestmark = pytest.mark.ros
@@ -19,15 +19,18 @@ pytestmark = pytest.mark.ros
 class Topic:
     """A publisher that keeps what it is given."""
 
-    def __init__(self):
+    def __init__(self, kind):
+        self.kind = kind
         self.listeners = 0
+        self.asked = 0
         self.said = []
 
     def get_subscription_count(self):
+        self.asked += 1
         return self.listeners
 
     def publish(self, message):
-        self.said.append(copy.deepcopy(received(message)))
+        self.said.append(deserialize_message(message, self.kind))
 
 
 class Speaker:
@@ -41,7 +44,7 @@ class Speaker:
         self.tips = TipTopics(self, 2, lambda: self.now)
 
     def create_publisher(self, kind, name, quality):
-        self.topics[name, kind] = Topic()
+        self.topics[name, kind] = Topic(kind)
         return self.topics[name, kind]
 
     def topic(self, name, kind):
@@ -74,6 +77,22 @@ def test_tip_and_error_come_every_step(speaker):
         assert len(tip.said) == len(error.said) == count
         assert error.said[-1].data == pytest.approx(speaker.arm.tip_error)
         assert (tip.said[-1].point.x, tip.said[-1].point.y) == tuple(speaker.arm.tip.tolist())
+
+
+def test_who_comes_later_hears_before_long_though_nobody_looks_for_listeners_at_every_step(speaker):
+    tip = speaker.topic("tip", PointStamped)
+    speaker.steps(1)
+    tip.asked = 0
+    tip.listeners = 1
+    speaker.steps(12)
+    unheard = 12 - len(tip.said)
+    assert unheard * STEP <= PATIENCE + STEP
+    assert 1 <= tip.asked <= 12 * STEP / PATIENCE
+    tip.listeners = 0
+    speaker.steps(12)
+    tip.said.clear()
+    speaker.steps(12)
+    assert not tip.said
 
 
 def test_a_trail_that_goes_on_comes_ten_times_a_second_and_misses_no_step(speaker):

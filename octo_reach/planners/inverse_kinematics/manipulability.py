@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,15 +39,39 @@ def manipulability_ellipse(jacobian: Floats) -> ManipulabilityEllipse:
     Raises:
         ValueError: it has another shape or holds a number that is not finite.
     """
-    jacobian = np.asarray(jacobian, dtype=np.float64)
-    if jacobian.ndim != 2 or len(jacobian) != 2 or not np.all(np.isfinite(jacobian)):
-        raise ValueError(f"jacobian must be finite, shape (2, N), got shape {jacobian.shape}")
-    # The singular values themselves, not roots of eigenvalues: squaring would lose half the digits
-    # of the shorter axis just where it matters, near the straight arm.
-    axes, lengths, _ = np.linalg.svd(jacobian, full_matrices=False)
-    major = float(lengths[0]) if len(lengths) > 0 else 0.0
-    minor = float(lengths[1]) if len(lengths) > 1 else 0.0
-    angle = math.atan2(axes[1, 0], axes[0, 0]) if major > 0.0 else 0.0
+    return manipulability_ellipses([jacobian])[0]
+
+
+def manipulability_ellipses(jacobians: Sequence[Floats]) -> list[ManipulabilityEllipse]:
+    """Give the ellipses of several Jacobians, which takes less time than one by one.
+
+    Args:
+        jacobians: motions of tips by joint angle, shape (2, N) each, N any.
+
+    Raises:
+        ValueError: one has another shape or holds a number that is not finite.
+    """
+    places: dict[tuple[int, ...], list[int]] = {}
+    for place, jacobian in enumerate(jacobians):
+        places.setdefault(np.shape(jacobian), []).append(place)
+    ellipses: dict[int, ManipulabilityEllipse] = {}
+    for shape, alike in places.items():
+        stack = np.array([jacobians[place] for place in alike], dtype=np.float64)
+        if len(shape) != 2 or shape[0] != 2 or not np.all(np.isfinite(stack)):
+            raise ValueError(f"jacobian must be finite, shape (2, N), got shape {shape}")
+        # The singular values themselves, not roots of eigenvalues: squaring would lose half the
+        # digits of the shorter axis just where it matters, near the straight arm.
+        axes, lengths, _ = np.linalg.svd(stack, full_matrices=False)
+        found = map(_ellipse, lengths.tolist(), axes[:, :, :1].reshape(len(alike), -1).tolist())
+        ellipses.update(zip(alike, found, strict=True))
+    return [ellipses[place] for place in range(len(jacobians))]
+
+
+def _ellipse(lengths: list[float], direction: list[float]) -> ManipulabilityEllipse:
+    """Give the ellipse of its half lengths, two at most, and the direction of the longer axis."""
+    major = lengths[0] if len(lengths) > 0 else 0.0
+    minor = lengths[1] if len(lengths) > 1 else 0.0
+    angle = math.atan2(direction[1], direction[0]) if major > 0.0 else 0.0
     if angle > math.pi / 2.0:
         angle -= math.pi
     elif angle <= -math.pi / 2.0:
