@@ -28,6 +28,9 @@ from octo_reach.viewer.address import HOST, PORT
 from octo_reach.viewer.server import address, open_server
 from octo_reach.viewer.window import Window
 
+PARAMETERS = f"{CONTROLLER}/set_parameters"
+"""Service that planners are chosen by."""
+
 UNWATCHED_PERIOD = 0.2
 """Time between two looks at the topics while no browser is there, for the plots, s."""
 
@@ -91,6 +94,8 @@ class Viewer(Node):
 
     def _tell(self, where: str, why: str) -> None:
         """Tell whoever looks what was asked for in vain."""
+        if where == PARAMETERS:
+            self._window.forget_planners()
         self._window.tell(where, why, bad=True)
 
     def live(self, stop: SignalFlag) -> None:

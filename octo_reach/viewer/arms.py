@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 import numpy as np
 from viser import SceneApi, SceneNodeDragEvent
@@ -13,6 +13,9 @@ from octo_reach.viewer.snapshot import BASE_SIZE, Colour, Point, SeenArm
 
 SIDES = 8
 """Corners of an arm's cross section: seen from above, more would not show."""
+
+CHOSEN_COLOUR = (40, 130, 255)
+"""Colour of what shows that something is chosen."""
 
 TARGET_SIZE = 0.028
 """Radius of a target as a share of the arm's length."""
@@ -68,10 +71,22 @@ class ArmDrawing:
             cast_shadow=False,
             receive_shadow=False,
         )
+        vertices, faces = ring(inner=0.78)
+        self._chosen = scene.add_mesh_simple(
+            f"{root}/chosen",
+            vertices * np.float32(1.8 * BASE_SIZE * thick),
+            faces,
+            color=CHOSEN_COLOUR,
+            position=(x, y, 2.7 * thick),
+            visible=False,
+            cast_shadow=False,
+            receive_shadow=False,
+        )
         self._label = scene.add_label(
             f"{root}/label", arm.name, font_screen_scale=0.85, anchor="bottom-center"
         )
         # A wide, pale disc to take hold of, and a ring and a dot that tell where it is.
+        vertices, faces = disc()
         self._mark = scene.add_frame(f"{root}/target", show_axes=False)
         self._handle = scene.add_mesh_simple(
             f"{root}/target/handle",
@@ -94,23 +109,25 @@ class ArmDrawing:
                 receive_shadow=False,
             )
         self._handle.on_drag("left")(self._drag)
-        self.show(arm, labels=False)
+        self.show(arm, labels=False, chosen=False)
 
-    def show(self, arm: SeenArm, labels: bool) -> None:
+    def show(self, arm: SeenArm, labels: bool, chosen: bool) -> None:
         """Draw it as it is now.
 
         Args:
             arm: the arm.
             labels: whether its name and state are written beside its tip.
+            chosen: whether it has a ring around its base.
         """
         if not np.array_equal(arm.joints, self._joints):
             self._joints = arm.joints
             self._body.vertices = self._vertices(arm)
         self._body.color = rgb(arm.state_colour)
         self._target = arm.target
-        self._mark.visible = arm.target is not None and arm.state != "Idle"
+        self._mark.visible = arm.target is not None and not arm.idle
         if arm.target is not None:
             self._mark.position = (*arm.target, 2.2 * self._height)
+        self._chosen.visible = chosen
         self._label.visible = labels
         if labels:
             x, y = arm.joints[-1].tolist()
@@ -152,8 +169,14 @@ class ArmsDrawing:
         self._send = send
         self._drawn: dict[int, ArmDrawing] = {}
 
-    def show(self, arms: Iterable[SeenArm], labels: bool) -> None:
-        """Draw these arms as they are now, and no others."""
+    def show(self, arms: Iterable[SeenArm], labels: bool, chosen: Collection[int]) -> None:
+        """Draw these arms as they are now, and no others.
+
+        Args:
+            arms: the arms.
+            labels: whether name and state are written beside every tip.
+            chosen: numbers of those that have a ring around their base.
+        """
         there = {arm.number: arm for arm in arms}
         for number, drawn in list(self._drawn.items()):
             if number not in there or outline(there[number]) != drawn.outline:
@@ -162,4 +185,4 @@ class ArmsDrawing:
         for number, arm in there.items():
             if number not in self._drawn:
                 self._drawn[number] = ArmDrawing(self._scene, arm, self._send)
-            self._drawn[number].show(arm, labels)
+            self._drawn[number].show(arm, labels, number in chosen)

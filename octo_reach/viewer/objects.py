@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from viser import SceneApi, SceneNodeDragEvent
 
-from octo_reach.viewer.arms import rgb
+from octo_reach.viewer.arms import CHOSEN_COLOUR, rgb
 from octo_reach.viewer.pointing import Grip
 from octo_reach.viewer.shapes import disc, ring
 from octo_reach.viewer.snapshot import Point, SeenObject
@@ -86,7 +86,7 @@ class ObjectsDrawing:
             "/chosen",
             vertices,
             faces,
-            color=(40, 130, 255),
+            color=CHOSEN_COLOUR,
             visible=False,
             cast_shadow=False,
             receive_shadow=False,

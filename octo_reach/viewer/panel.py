@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from viser import GuiEvent, ViserServer
 
@@ -27,6 +28,8 @@ ALL_ARMS = "all arms"
 SEND = "send the arm there"
 ADD = {f"add {kind} there": kind for kind in ("food", "obstacle", "hazard")}
 NOTHING = "nothing"
+SEVERAL = "several"
+"""What stands for the planner of arms that have different ones."""
 
 START_DARK = False
 SMALLEST_RADIUS, LARGEST_RADIUS = 2.0, 60.0
@@ -36,7 +39,38 @@ SLOW = 0.95
 """Share of the steps there should be below which something is wrong."""
 
 ANSWER_TIME = 1.0
-"""How long a choice stands before what the topics say takes its place, s."""
+"""How long a choice stands before what the topics say may take its place, s."""
+
+PATIENCE = 60.0
+"""How long an arm may go on with the planner it has until the one that was chosen is ready, s."""
+
+
+@dataclass(frozen=True)
+class PlannerChoice:
+    """A planner that somebody chose for an arm.
+
+    Attributes:
+        planner: its name.
+        before: name of the planner the arm had.
+        since: when it was chosen, on a steady clock, s.
+    """
+
+    planner: str
+    before: str
+    since: float
+
+    def stands(self, reported: str, now: float) -> bool:
+        """Tell whether it is still to be seen instead of what the arm reports.
+
+        A planner that is used for the first time is prepared beside the steps, for many seconds.
+
+        Args:
+            reported: name of the planner the arm has.
+            now: the time on a steady clock, s.
+        """
+        age = now - self.since
+        waiting = reported == self.before and reported != self.planner
+        return age < ANSWER_TIME or (waiting and age < PATIENCE)
 
 
 class Panel:
@@ -62,7 +96,8 @@ class Panel:
             look: called when somebody wants the camera back above the scene.
         """
         self.chosen: int | None = None
-        self._planner_chosen = -math.inf
+        self._planners = tuple(planners)
+        self._choices: dict[int, PlannerChoice] = {}
         self._order = order
         self._arms: tuple[SeenArm, ...] = ()
         self._objects: tuple[SeenObject, ...] = ()
@@ -79,7 +114,7 @@ class Panel:
             self._arm = gui.add_dropdown(
                 "Arm", (ALL_ARMS,), hint="Whom orders are for; or click its base"
             )
-            self._planner = gui.add_dropdown("Planner", tuple(planners), hint="Moves the arm")
+            self._planner = gui.add_dropdown("Planner", self._planners, hint="Moves the arm")
             self._planner.on_update(self._take_planner)
             self._acts = gui.add_button_group(
                 "Order", tuple(action.capitalize() for action in ACTIONS)
@@ -122,6 +157,11 @@ class Panel:
         """Numbers of the arms that orders are for."""
         name = self._arm.value
         return tuple(arm.number for arm in self._arms if name in (ALL_ARMS, arm.name))
+
+    @property
+    def marked(self) -> tuple[int, ...]:
+        """Numbers of the arms that are marked as chosen: none where there is no choice."""
+        return self.arms if len(self._arms) > 1 else ()
 
     def choose_arm(self, arm: SeenArm) -> None:
         """Let orders be for an arm."""
@@ -175,12 +215,8 @@ class Panel:
         self._arms = snapshot.arms
         self._objects = snapshot.objects
         self._status.content = _status(snapshot)
-        self._table.content = _table(snapshot.arms)
-        planners = {arm.planner for arm in snapshot.arms if arm.number in self.arms}
-        answered = time.monotonic() - self._planner_chosen > ANSWER_TIME
-        if answered and len(planners) == 1 and (planner := planners.pop()) in self._planner.options:
-            # Of the topics, not of what was clicked; a callback knows it by having no client.
-            self._planner.value = planner
+        self._show_planner(time.monotonic())
+        self._table.content = _table(snapshot.arms, self.marked, self._choices)
         self._show_chosen()
 
     def _put_right(self) -> None:
@@ -191,6 +227,28 @@ class Panel:
         radius = min(max(self._radius.value, SMALLEST_RADIUS), LARGEST_RADIUS)
         if radius != self._radius.value:
             self._radius.value = radius
+
+    def _show_planner(self, now: float) -> None:
+        planners = {arm.number: arm.planner for arm in self._arms}
+        self._choices = {
+            number: choice
+            for number, choice in self._choices.items()
+            if number in planners and choice.stands(planners[number], now)
+        }
+        planners |= {number: choice.planner for number, choice in self._choices.items()}
+        there = {planners[number] for number in self.arms}
+        # Only where it is true: a list takes no notice when what it shows already is chosen.
+        options = (SEVERAL, *self._planners) if len(there) > 1 else self._planners
+        # Of the topics, not of what was clicked; a callback knows it by having no client.
+        if options != self._planner.options:
+            self._planner.options = options
+        shown = SEVERAL if len(there) > 1 else next(iter(there), "")
+        if shown in options:
+            self._planner.value = shown
+
+    def forget_planners(self) -> None:
+        """Show the planners that the arms have: what was chosen was refused."""
+        self._choices = {}
 
     def _show_chosen(self) -> None:
         thing = next((thing for thing in self._objects if thing.number == self.chosen), None)
@@ -218,11 +276,14 @@ class Panel:
             self._order(Act(arm, self._acts.value.lower()))
 
     async def _take_planner(self, event: GuiEvent) -> None:
-        if event.client is None:
+        planner = self._planner.value
+        if event.client is None or planner not in self._planners:
             return
-        self._planner_chosen = time.monotonic()
+        now = time.monotonic()
+        before = {arm.number: arm.planner for arm in self._arms}
         for arm in self.arms:
-            self._order(ChoosePlanner(arm, self._planner.value))
+            self._choices[arm] = PlannerChoice(planner, before[arm], now)
+            self._order(ChoosePlanner(arm, planner))
 
     async def _take_remove(self, event: GuiEvent) -> None:
         thing = next((thing for thing in self._objects if thing.number == self.chosen), None)
@@ -230,7 +291,12 @@ class Panel:
             self._order(RemoveObject(thing.kind, thing.number))
 
 
-_CELL = "padding:1px 6px 1px 0;white-space:nowrap"
+_TABLE = "font-size:0.8em;margin:0.2em 0.6em;border-collapse:collapse;width:calc(100% - 1.2em)"
+_CELL = "padding:1px 0 1px 6px;white-space:nowrap"
+_WIDTHS = ("min-width:1.8em", "min-width:6.8em", "min-width:3.7em", "width:99%")
+"""Widths of the table's columns: no figure moves when a word beside it changes."""
+_MARK = "background:rgba(47,125,225,0.16)"
+"""Behind the row of an arm that is chosen; pale enough for light and dark."""
 
 
 def _status(snapshot: Snapshot) -> str:
@@ -259,18 +325,29 @@ def _status(snapshot: Snapshot) -> str:
     )
 
 
-def _table(arms: Sequence[SeenArm]) -> str:
+def _table(
+    arms: Sequence[SeenArm], marked: Sequence[int], choices: Mapping[int, PlannerChoice]
+) -> str:
     rows = []
     for arm in arms:
-        error = "" if math.isnan(arm.tip_error) else f"{1e3 * arm.tip_error:.0f} mm"
+        known = not (arm.idle or math.isnan(arm.tip_error))
+        error = f"{1e3 * arm.tip_error:.0f} mm" if known else ""
+        does = [arm.holds]
+        if arm.number in choices and choices[arm.number].planner != arm.planner:
+            does.append(f"waits for {choices[arm.number].planner}")
         cells = (
             f'<span style="color:{hex_colour(arm.colour)}">&#9679;</span> {arm.number}',
             f'<span style="color:{hex_colour(arm.state_colour)}">&#9632;</span>'
             f" {html.escape(arm.state)}",
             f'<span style="font-variant-numeric:tabular-nums">{error}</span>',
-            html.escape(arm.holds),
+            html.escape("; ".join(filter(None, does))),
         )
-        title = f' title="{html.escape(arm.note, quote=True)}"' if arm.note else ""
-        row = "".join(f'<td style="{_CELL}">{cell}</td>' for cell in cells)
-        rows.append(f"<tr{title}>{row}</tr>")
-    return f'<table style="font-size:0.8em;margin:0.2em 0.9em">{"".join(rows)}</table>'
+        planner = f"planner {arm.planner}" if arm.planner else ""
+        title = html.escape("; ".join(filter(None, (planner, arm.note))), quote=True)
+        row = "".join(
+            f'<td style="{_CELL};{width}">{cell}</td>'
+            for cell, width in zip(cells, _WIDTHS, strict=True)
+        )
+        style = f' style="{_MARK}"' if arm.number in marked else ""
+        rows.append(f'<tr title="{title}"{style}>{row}</tr>')
+    return f'<table style="{_TABLE}">{"".join(rows)}</table>'

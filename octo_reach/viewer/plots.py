@@ -126,7 +126,8 @@ class Plots:
         if not self._arms:
             return
         arms = [(name, hex_colour(colour)) for name, colour in self._arms]
-        rates = [("rate", "#2f7de1"), ("wanted", GREY)]
+        # The later one is drawn over the earlier.
+        rates = [("wanted", GREY), ("rate", "#2f7de1")]
         with self._container:
             self._add("tip error, mm", [(f"error {name}", name, colour) for name, colour in arms])
             self._add("contacts", [(f"contacts {name}", name, colour) for name, colour in arms])

@@ -56,6 +56,11 @@ class SeenArm:
         """What it is called: `arm_1`."""
         return f"arm_{self.number}"
 
+    @property
+    def idle(self) -> bool:
+        """Whether it goes nowhere: its last target, and how far that is, count no more."""
+        return self.state == "Idle"
+
 
 @dataclass(frozen=True)
 class SeenObject:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from viser import CameraHandle, ClientHandle, GuiEvent, SceneClickEvent
@@ -26,10 +27,39 @@ FIELD_OF_VIEW = math.radians(30.0)
 """Narrow, so that what is high does not lean outwards."""
 
 SETTLING = 3.0
-"""How long after it came a page may still change its size and have the scene fitted, s."""
+"""How long after it came a page has the scene fitted whatever its camera tells meanwhile, s."""
+
+UNTOUCHED = 1e-3
+"""Farthest a camera is from where it was put, as a share of its distance, if nobody moved it."""
 
 MARGIN = 1.12
 """How much more than the arms' reach is in sight."""
+
+
+@dataclass
+class _View:
+    """How a page looks at the scene.
+
+    Attributes:
+        since: when it came, on a steady clock, s.
+        size: size of its picture when the scene was last fitted into it, pixels.
+        eye: where its camera was put then, (x, y, z), m.
+        middle: what it was made to look at, (x, y, z), m.
+    """
+
+    since: float
+    size: tuple[int, int] | None = None
+    eye: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    middle: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    def is_untouched(self, camera: CameraHandle) -> bool:
+        """Tell whether nobody has turned, shifted or zoomed it since."""
+        farthest = UNTOUCHED * math.dist(self.eye, self.middle)
+        return (
+            self.size is not None
+            and math.dist(self.eye, camera.position.tolist()) <= farthest
+            and math.dist(self.middle, camera.look_at.tolist()) <= farthest
+        )
 
 
 class Window:
@@ -47,7 +77,7 @@ class Window:
         self._snapshot = Snapshot()
         self._panel_time = -math.inf
         self._reach: tuple[float, float, float] | None = None
-        self._newcomers: dict[int, tuple[float, tuple[int, int] | None]] = {}
+        self._views: dict[int, _View] = {}
         scene = server.scene
         scene.set_up_direction("+z")
         scene.configure_default_lights(True, cast_shadow=False)
@@ -102,6 +132,10 @@ class Window:
                     color="red" if bad else "green",
                 )
 
+    def forget_planners(self) -> None:
+        """Show the planners that the arms have: what was chosen was refused."""
+        self._panel.forget_planners()
+
     # Showing
 
     def show(self, snapshot: Snapshot, now: float) -> None:
@@ -116,10 +150,10 @@ class Window:
         self._frame(snapshot)
         if not self.watched:
             return
-        self._aim_newcomers(now)
+        self._fit(now)
         panel = self._panel
         with self._server.atomic():
-            self._arms.show(snapshot.arms, panel.labels)
+            self._arms.show(snapshot.arms, panel.labels, panel.marked)
             self._objects.show(snapshot.objects, panel.chosen)
             self._touches.hide(not panel.contacts)
             if panel.contacts:
@@ -151,7 +185,7 @@ class Window:
         camera.look_at = (x, y, 0.0)
         camera.position = _eye(reach, 1.0)
         for client in self._server.get_clients().values():
-            self._aim(client.camera)
+            self._aim(client)
         self._grid.remove()
         cell = 10.0 ** math.floor(math.log10(radius)) / 2.0
         size = 2.0 * cell * math.ceil(3.0 * radius / (2.0 * cell)) * 2.0
@@ -170,36 +204,43 @@ class Window:
             fade_distance=40.0 * radius,
         )
 
-    def _aim_newcomers(self, now: float) -> None:
-        """Fit the scene into every new page; its size is known when its panels have docked."""
+    def _fit(self, now: float) -> None:
+        """Fit the scene into every page that is new, or of another size than before."""
         clients = self._server.get_clients()
-        for number in [number for number in self._newcomers if number not in clients]:
-            del self._newcomers[number]
+        for number in [number for number in self._views if number not in clients]:
+            del self._views[number]
         for number, client in clients.items():
-            since, fitted = self._newcomers.setdefault(number, (now, None))
-            size = (client.camera.image_width, client.camera.image_height)
-            # Later on it is where whoever looks has put it.
-            if size != fitted and self._reach is not None and now - since < SETTLING:
-                self._newcomers[number] = (since, size)
-                self._aim(client.camera)
+            view = self._views.setdefault(number, _View(now))
+            camera = client.camera
+            with self._server.faults.contain("aiming a page's camera"):
+                # A view that somebody has chosen stays as it is. A new page tells its size only
+                # when its panels have docked.
+                if (camera.image_width, camera.image_height) != view.size and (
+                    now - view.since < SETTLING or view.is_untouched(camera)
+                ):
+                    self._aim(client)
 
-    def _aim(self, camera: CameraHandle) -> None:
+    def _aim(self, client: ClientHandle) -> None:
         """Let a page look at all of it from above; whatever becomes of that is no one else's."""
         if self._reach is None:
             return
         x, y, _ = self._reach
-        with self._server.faults.contain("aiming a page's camera"), camera.client.atomic():
-            aspect = camera.image_width / max(1, camera.image_height)
+        camera = client.camera
+        with self._server.faults.contain("aiming a page's camera"), client.atomic():
+            width, height = camera.image_width, camera.image_height
+            eye = _eye(self._reach, width / max(1, height))
             camera.fov = FIELD_OF_VIEW
             camera.up_direction = (0.0, 0.0, 1.0)
-            camera.position = np.array(_eye(self._reach, aspect))
+            camera.position = np.array(eye)
             # After that: with the position what it looks at is moved along.
             camera.look_at = (x, y, 0.0)
+            if (view := self._views.get(client.client_id)) is not None:
+                view.size, view.eye, view.middle = (width, height), eye, (x, y, 0.0)
 
     def _look_from_above(self, event: GuiEvent) -> None:
         client: ClientHandle | None = event.client
         if client is not None:
-            self._aim(client.camera)
+            self._aim(client)
 
     # Pointing
 

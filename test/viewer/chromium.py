@@ -111,6 +111,12 @@ class Page:
         self.complaints: list[str] = []
         for domain in ("Page", "Network", "Runtime", "Log"):
             self.command(f"{domain}.enable")
+        self.resize(width, height)
+        self.command("Emulation.setFocusEmulationEnabled", enabled=True)
+        self.command("Page.navigate", url=address)
+
+    def resize(self, width: int, height: int) -> None:
+        """Give the window another size, pixels."""
         self.command(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -118,8 +124,6 @@ class Page:
             deviceScaleFactor=1,
             mobile=False,
         )
-        self.command("Emulation.setFocusEmulationEnabled", enabled=True)
-        self.command("Page.navigate", url=address)
 
     def close(self) -> None:
         """Close the tab."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
@@ -156,6 +157,22 @@ def test_a_click_on_the_plane_sends_the_arm_there(stage, page):
     goal = (0.1, 0.15)
     page.click(*pixel(page, goal))
     stage.wait_for_report(lambda report: near(report.target, goal), "was sent there")
+
+
+@pytest.mark.parametrize(("width", "height"), [(600, 400), (1600, 1000), (WIDTH, HEIGHT)])
+def test_the_whole_scene_is_in_sight_in_a_window_of_any_size(stage, page, width, height):
+    page.resize(width, height)
+    page.wait_for(lambda: page.canvas()[3] == height, "the scene to have its size")
+    goals = itertools.cycle([(-0.1, -0.02), (0.1, -0.02)])
+
+    def click_lands() -> bool:
+        # A place that is out of sight, or elsewhere, where the scene is not fitted.
+        goal = next(goals)
+        page.click(*pixel(page, goal))
+        stage.probe.spin_for(0.1)
+        return near(stage.report().target, goal, 0.01)
+
+    page.wait_for(click_lands, "a click to land where it should")
 
 
 def test_an_object_that_is_dragged_moves_in_the_world(stage, page, objects):

@@ -130,3 +130,16 @@ def test_a_turn_that_fails_is_said_once_and_others_follow():
     (text,) = said
     assert text.startswith("a turn of the viewer failed (RuntimeError): gone")
     assert "Traceback" in text
+
+
+def test_a_planner_that_was_refused_does_not_stay_chosen_on_the_page():
+    told = []
+    window = SimpleNamespace(
+        tell=lambda where, why, bad: told.append((where, why, bad)),
+        forget_planners=lambda: told.append("forget"),
+    )
+    node = SimpleNamespace(_window=window)
+    Viewer._tell(node, "arm_1/retract", "it holds nothing")
+    assert told == [("arm_1/retract", "it holds nothing", True)]
+    Viewer._tell(node, "reach_controller/set_parameters", "no")
+    assert told[1:] == ["forget", ("reach_controller/set_parameters", "no", True)]

@@ -15,8 +15,9 @@ import pytest
 from pages import BAD_CAMERAS, UNREADABLE_CAMERAS, open_page, tell, tell_camera
 
 from octo_reach.ros.diagnostics import controller_report
-from octo_reach.viewer.orders import SendArm
-from octo_reach.viewer.panel import LARGEST_RADIUS
+from octo_reach.viewer import panel
+from octo_reach.viewer.orders import ChoosePlanner, SendArm
+from octo_reach.viewer.panel import LARGEST_RADIUS, PATIENCE, PlannerChoice
 from octo_reach.viewer.plots import History
 from octo_reach.viewer.server import address, open_server
 from octo_reach.viewer.snapshot import SeenArm, SeenObject, SeenThoughts, Snapshot, Touch
@@ -372,6 +373,176 @@ def test_the_planner_that_is_shown_is_the_one_that_is_heard(window, page):
     window.show(Snapshot(arms=(seen_arm(1, planner="external"),)), 0.0)
     assert window._panel._planner.value == "external"
     assert window.take_orders() == []
+
+
+def choose_planner(window, planner):
+    """Choose a planner as a page does."""
+    window._panel._planner.value = planner
+    asyncio.run(window._panel._take_planner(SimpleNamespace(client=object())))
+    return window.take_orders()
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock of the panel's that stands until it is set."""
+    clock = SimpleNamespace(now=1000.0)
+    monkeypatch.setattr(panel, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    return clock
+
+
+def test_a_planner_that_was_chosen_stays_chosen_until_the_arm_has_it(window, page, clock):
+    arms = [seen_arm(number, planner="neighbour") for number in (1, 2)]
+    window.show(Snapshot(arms=tuple(arms)), 0.0)
+    assert choose_planner(window, "external") == [ChoosePlanner(1, "external")]
+    # It may have to be compiled first, beside the steps.
+    clock.now += 9.0
+    window.show(Snapshot(arms=tuple(arms)), 9.0)
+    assert window._panel._planner.value == "external"
+    assert window._panel._table.content.count("waits for external") == 1
+    arms[0] = replace(arms[0], planner="external")
+    window.show(Snapshot(arms=tuple(arms)), 10.0)
+    assert window._panel._planner.value == "external"
+    assert "waits for" not in window._panel._table.content
+    # From now on somebody else may choose again.
+    arms[0] = replace(arms[0], planner="neighbour")
+    window.show(Snapshot(arms=tuple(arms)), 11.0)
+    assert window._panel._planner.value == "neighbour"
+
+
+def test_a_planner_that_was_chosen_does_not_stay_chosen_in_vain(window, page, clock):
+    snapshot = Snapshot(arms=(seen_arm(planner="neighbour"),))
+    window.show(snapshot, 0.0)
+    choose_planner(window, "external")
+    window.forget_planners()
+    window.show(snapshot, 1.0)
+    assert window._panel._planner.value == "neighbour"
+    choose_planner(window, "external")
+    clock.now += PATIENCE
+    window.show(snapshot, 2.0)
+    assert window._panel._planner.value == "neighbour"
+
+
+@pytest.mark.parametrize(
+    ("reported", "age", "stands"),
+    [
+        ("neighbour", 0.5, True),
+        ("neighbour", 30.0, True),
+        ("neighbour", PATIENCE, False),
+        ("fabrik", 0.5, True),  # what was said before it was chosen may still be on its way
+        ("fabrik", 1.5, False),
+        ("external", 1.5, False),
+    ],
+)
+def test_a_choice_stands_while_the_arm_goes_on_with_what_it_had(reported, age, stands):
+    choice = PlannerChoice("external", before="neighbour", since=5.0)
+    assert choice.stands(reported, 5.0 + age) is stands
+
+
+def test_arms_with_different_planners_can_all_be_given_any_of_them(window, page, clock):
+    arms = (seen_arm(1, planner="neighbour"), seen_arm(2, planner="external"))
+    window.show(Snapshot(arms=arms), 0.0)
+    window._panel._arm.value = "all arms"
+    window.show(Snapshot(arms=arms), 1.0)
+    assert window._panel._planner.options == ("several", "neighbour", "external")
+    assert window._panel._planner.value == "several"
+    assert choose_planner(window, "several") == []
+    assert choose_planner(window, "neighbour") == [
+        ChoosePlanner(1, "neighbour"),
+        ChoosePlanner(2, "neighbour"),
+    ]
+    window.show(Snapshot(arms=arms), 2.0)
+    assert window._panel._planner.value == "neighbour"
+    assert window._panel._planner.options == ("neighbour", "external")
+
+
+def rings(window):
+    """Numbers of the arms with a ring around their base."""
+    handles = window._server.scene._handle_from_node_name
+    return [n for n in (1, 2, 3) if getattr(handles.get(f"/arms/arm_{n}/chosen"), "visible", False)]
+
+
+def test_the_arms_that_orders_are_for_are_marked_where_there_are_several(window, page):
+    arms = tuple(seen_arm(number) for number in (1, 2, 3))
+    for count, (choice, marked) in enumerate(
+        (("arm_2", [2]), ("all arms", [1, 2, 3]), ("arm_3", [3]))
+    ):
+        window.show(Snapshot(arms=arms), 2.0 * count)
+        window._panel._arm.value = choice
+        window.show(Snapshot(arms=arms), 2.0 * count + 1.0)
+        assert rings(window) == marked
+        assert window._panel._table.content.count("background") == len(marked)
+    window.show(Snapshot(arms=arms[:1]), 9.0)
+    window.show(Snapshot(arms=arms[:1]), 10.0)
+    assert rings(window) == []
+    assert "background" not in window._panel._table.content
+
+
+def test_an_idle_arm_is_not_said_to_be_far_from_where_it_need_not_go(window, page):
+    window.show(Snapshot(arms=(seen_arm(1), seen_arm(2, state="Idle"))), 0.0)
+    assert window._panel._table.content.count("100 mm") == 1
+
+
+WIDE = {"image_width": 1200, "image_height": 800}
+SMALL = {"image_width": 300, "image_height": 600}
+
+
+@pytest.fixture
+def camera(window):
+    """The camera of a page; `look` lets it tell what a browser's would."""
+    with open_page(address(window._server)) as page:
+        wait_until(lambda: window.watched, "the page")
+        (client,) = window._server.get_clients().values()
+        camera, times = client.camera, [0.0]
+
+        def look(size, after=0.0, **changes):
+            """Tell a size, from where it was put but for some changes; then show something."""
+            told = {
+                name: tuple(getattr(camera, name).tolist())
+                for name in ("position", "look_at", "up_direction")
+            }
+            # What a browser tells has been through single precision.
+            told["position"] = tuple(float(np.float32(part)) for part in told["position"])
+            tell_camera(page, **{**told, **size, **changes, "fov": 0.25})
+            wait_until(lambda: camera.fov == 0.25, "what the camera told")
+            times.append(times[-1] + after)
+            window.show(Snapshot(arms=(seen_arm(),)), times[-1])
+            camera.fov = 0.5
+            return camera.position.tolist()
+
+        yield SimpleNamespace(look=look, handle=camera)
+
+
+def test_the_scene_is_fitted_anew_into_a_window_of_another_size(camera):
+    wide = camera.look(WIDE)
+    small = camera.look(SMALL, after=60.0)
+    # Half as wide as it is high: twice as far away.
+    assert small[2] == pytest.approx(2.0 * wide[2])
+    assert camera.look(WIDE, after=60.0) == wide
+
+
+@pytest.mark.parametrize("moved", ["position", "look_at"])
+def test_a_view_stays_as_somebody_has_chosen_it_whatever_the_size(camera, moved):
+    before = camera.look(WIDE)
+    place = {"position": (0.1, -0.2, before[2]), "look_at": (0.3, 0.0, 0.0)}[moved]
+    found = camera.look(SMALL, after=60.0, **{moved: place})
+    assert found == pytest.approx(place if moved == "position" else before)
+    assert camera.handle.look_at.tolist() == pytest.approx(
+        place if moved == "look_at" else [0.1, 0.0, 0.0]
+    )
+
+
+def test_a_view_that_was_asked_back_above_is_fitted_again(window, camera):
+    wide = camera.look(WIDE)
+    camera.look(WIDE, after=60.0, position=(0.1, -0.2, 0.3))
+    window._look_from_above(SimpleNamespace(client=camera.handle.client))
+    assert camera.look(SMALL, after=60.0)[2] == pytest.approx(2.0 * wide[2])
+
+
+def test_the_rate_is_drawn_over_the_one_that_is_wanted(window, page):
+    window.show(Snapshot(arms=(seen_arm(),), rate=100.0, wanted_rate=120.0), 0.0)
+    plot, names = window._plots._plots["steps a second"]
+    assert names == ["wanted", "rate"]
+    assert [line[-1] for line in plot.data[1:]] == [120.0, 100.0]
 
 
 def test_a_contact_lights_up_rests_and_fades():
