@@ -18,7 +18,7 @@ from geometry_msgs.msg import PointStamped, PoseStamped
 from rclpy.clock import JumpThreshold, TimeJump
 from rclpy.duration import Duration
 from rclpy.node import Node
-from sensor_msgs.msg import JointState, PointCloud2
+from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
@@ -171,8 +171,8 @@ class ReachController(Node):
 
     def _make_outputs(self) -> None:
         octopus = self._octopus
-        self._joint_states = self.create_publisher(JointState, "joint_states", STREAM)
-        self._contacts = self.create_publisher(PointCloud2, "contacts", STREAM)
+        self._joint_states = self.create_publisher(JointStateBuilder.kind, "joint_states", STREAM)
+        self._contacts = self.create_publisher(ContactCloudBuilder.kind, "contacts", STREAM)
         self._grasps = self.create_publisher(MarkerArray, "grasps", LATCHED)
         self._arm_states = self.create_publisher(DiagnosticArray, "arm_states", LATCHED)
         self._markers = self.create_publisher(ArmMarkers.kind, "markers", STREAM)

@@ -56,12 +56,14 @@ class TipTopics:
         """
         now = self._clock()
         of_tip, of_error, of_trail = self._audience.counts(now)
+        tip = arm.tip.tolist() if of_tip or of_trail else []
         if of_tip:
-            self._tip.publish(self._tip_builder.fill(arm, stamp))
+            self._tip.publish(self._tip_builder.fill(tip, stamp))
         if of_error:
-            self._error.publish(self._error_builder.fill(arm))
+            self._error.publish(self._error_builder.fill(arm.tip_error))
         if of_trail:
-            self._publish_trail(arm, stamp, now)
+            self._trail_grown |= self._trail_builder.note(tip, arm.parameters.reach)
+            self._publish_trail(stamp, now)
         elif not self._trail_builder.empty:
             self._trail_builder.clear()
 
@@ -72,8 +74,7 @@ class TipTopics:
             # At once: while the arms pause no step would say it.
             self._trail.publish(self._trail_builder.fill(Time()))
 
-    def _publish_trail(self, arm: Arm, stamp: Time, now: float) -> None:
-        self._trail_grown |= self._trail_builder.note(arm)
+    def _publish_trail(self, stamp: Time, now: float) -> None:
         passed = now - self._trail_said
         if passed >= (TRAIL_PERIOD if self._trail_grown else TRAIL_PATIENCE):
             self._trail_said = now

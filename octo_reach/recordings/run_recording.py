@@ -78,13 +78,15 @@ class RunRecording:
         self._record_objects(octopus)
         if tick % DRAWING_STEPS == 0:
             self._say("/tf", self._transforms.fill(octopus, now))
-        self._say("/joint_states", self._joints.fill(octopus, now, 1.0 / UPDATE_RATE))
-        self._say("/contacts", self._contacts.fill(octopus.contacts, now))
+        joints = self._joints.fill(octopus, now, 1.0 / UPDATE_RATE)
+        self._write("/joint_states", self._joints.kind, joints)
+        contacts = self._contacts.fill(octopus.contacts, now)
+        self._write("/contacts", self._contacts.kind, contacts)
         for arm in octopus.arms:
             tip = self._tips.setdefault(arm.number, TipBuilder())
             error = self._tip_errors.setdefault(arm.number, TipErrorBuilder())
-            self._write(f"/{arm_name(arm.number)}/tip", tip.kind, tip.fill(arm, now))
-            self._write(f"/{arm_name(arm.number)}/tip_error", error.kind, error.fill(arm))
+            self._write(f"/{arm_name(arm.number)}/tip", tip.kind, tip.fill(arm.tip, now))
+            self._write(f"/{arm_name(arm.number)}/tip_error", error.kind, error.fill(arm.tip_error))
         if tick % STATES_STEPS == 0 or self._states.changed(octopus):
             self._say("/arm_states", self._states.fill(octopus, now), latched=True)
         if tick % DRAWING_STEPS == 0:

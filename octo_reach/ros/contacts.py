@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from array import array
+import struct
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from sensor_msgs.msg import PointCloud2, PointField
 
 from octo_reach.model.sensing import ContactReadings
 from octo_reach.ros.frames import WORLD
+from octo_reach.ros.packed import PackedMessage, PackedPart, StampView
 
 _FIELDS = (
     ("x", "<f4", PointField.FLOAT32),
@@ -32,25 +33,42 @@ negative inside), and the numbers of arm, segment and object, and the kind of th
 _LAYOUT = [(name, 4 * place, datatype) for place, (name, _, datatype) in enumerate(_FIELDS)]
 
 
+_NAMES = tuple(PointCloud2.get_fields_and_field_types())
+_BEFORE_DATA = _NAMES[: _NAMES.index("data")]
+_BEHIND_DATA = _NAMES[_NAMES.index("data") + 1 :]
+_COUNT = struct.Struct("<I")
+
+
 class ContactCloudBuilder:
-    """The contacts of all arms as one message that is filled again at every step."""
+    """The contacts of all arms as the bytes of one message that is filled again at every step.
+
+    Attributes:
+        kind: the class of the message.
+    """
+
+    kind = PointCloud2
 
     def __init__(self) -> None:
         """Make the message, with no points."""
-        message = PointCloud2()
-        message.header.frame_id = WORLD
-        message.fields = [
+        template = PointCloud2()
+        template.header.frame_id = WORLD
+        template.fields = [
             PointField(name=name, offset=offset, datatype=datatype, count=1)
             for name, offset, datatype in _LAYOUT
         ]
-        message.height = 1
-        message.point_step = CONTACT.itemsize
-        message.is_bigendian = False
-        message.is_dense = True
-        self.message = message
+        template.height = 1
+        template.point_step = CONTACT.itemsize
+        template.is_bigendian = False
+        template.is_dense = True
+        # The last of these is a number of 4 bytes, as is how many bytes the points take.
+        self._head = PackedMessage(template, _BEFORE_DATA)
+        self._stamp = StampView(self._head)
+        self._width = self._head.numbers("width")
+        self._row_step = self._head.numbers("row_step")
+        self._end = bytes(PackedPart(template, fields=_BEHIND_DATA))
         self._points: NDArray[Any] = np.zeros(16, dtype=CONTACT)
 
-    def fill(self, contacts: ContactReadings, stamp: Time) -> PointCloud2:
+    def fill(self, contacts: ContactReadings, stamp: Time) -> bytes:
         """Put contacts into the message; none gives an empty cloud.
 
         Args:
@@ -58,27 +76,24 @@ class ContactCloudBuilder:
             stamp: when they were sensed.
 
         Returns:
-            The message, the same object every time.
+            The message, encoded.
         """
         count = len(contacts.arms)
-        message = self.message
-        message.header.stamp = stamp
-        if count == 0 and message.width == 0:
-            return message
         if count > len(self._points):
             self._points = np.zeros(2 * count, dtype=CONTACT)
         points = self._points[:count]
-        points["x"] = contacts.points[:, 0]
-        points["y"] = contacts.points[:, 1]
-        points["distance"] = contacts.distances
-        points["arm"] = contacts.arms
-        points["segment"] = contacts.segments
-        points["object"] = contacts.objects
-        points["kind"] = contacts.kinds
-        message.width = count
-        message.row_step = count * CONTACT.itemsize
-        message.data = array("B", points.tobytes())
-        return message
+        if count:
+            points["x"] = contacts.points[:, 0]
+            points["y"] = contacts.points[:, 1]
+            points["distance"] = contacts.distances
+            points["arm"] = contacts.arms
+            points["segment"] = contacts.segments
+            points["object"] = contacts.objects
+            points["kind"] = contacts.kinds
+        self._stamp.write(stamp)
+        self._width[0] = count
+        self._row_step[0] = points.nbytes
+        return b"".join((self._head.data, _COUNT.pack(points.nbytes), points.tobytes(), self._end))
 
 
 def contacts_from_cloud(message: PointCloud2) -> NDArray[Any]:

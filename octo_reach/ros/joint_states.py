@@ -12,33 +12,33 @@ from sensor_msgs.msg import JointState
 
 from octo_reach.model.octopus import Octopus
 from octo_reach.ros.frames import arm_name, joint_name, joint_names, parse_joint_name
+from octo_reach.ros.packed import PackedMessage, StampView
 from octo_reach.ros.validation import FARTHEST, RejectedInput
 
 FULL_TURN = 2.0 * math.pi
 
 
 class JointStateBuilder:
-    """The joints of every arm as one message that is filled again at every step.
+    """The joints of every arm as the bytes of one message that is filled again at every step.
 
     Arms in the order of their numbers, joints from base to tip. Position is the bend (of joint 1:
     the heading of the base), velocity its change over the last step, effort stays empty.
+
+    Attributes:
+        kind: the class of the message.
     """
 
+    kind = JointState
+
     def __init__(self) -> None:
-        """Make the message; names come with the first arms."""
-        self.message = JointState()
-        self._layout: tuple[tuple[int, int], ...] | None = None
-        self._position: NDArray[np.float64] = np.empty(0)
-        self._velocity: NDArray[np.float64] = np.empty(0)
-        self._previous: NDArray[np.float64] = np.empty(0)
-        self._bases: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        self._moving = False
+        """Know of no arms yet."""
+        self._lay_out(())
 
     def restart(self) -> None:
         """Let the next velocities be zero: the pose jumped (a reset) and no joint turned."""
         self._moving = False
 
-    def fill(self, octopus: Octopus, stamp: Time, seconds: float) -> JointState:
+    def fill(self, octopus: Octopus, stamp: Time, seconds: float) -> bytes:
         """Put the present angles of all arms into the message.
 
         Args:
@@ -47,40 +47,39 @@ class JointStateBuilder:
             seconds: time since the angles of the last call, s; 0 gives velocities of zero.
 
         Returns:
-            The message, the same object every time.
+            The message, encoded.
         """
         angles = [arm.angles for arm in octopus.arms]
         layout = tuple(zip(octopus.numbers, map(len, angles), strict=True))
         if layout != self._layout:
             self._lay_out(layout)
-        if angles:
-            np.concatenate(angles, out=self._position)
+        position = np.concatenate(angles) if angles else self._previous
         if self._moving and seconds > 0.0:
-            velocity = self._velocity
-            np.subtract(self._position, self._previous, out=velocity)
+            velocity = position - self._previous
             turned = velocity[self._bases]
             velocity[self._bases] = (turned + math.pi) % FULL_TURN - math.pi
             velocity /= seconds
+            self._velocity[:] = velocity
         else:
             self._velocity[:] = 0.0
-        self._previous[:] = self._position
+        self._position[:] = position
+        self._previous = position
         self._moving = True
-        self.message.header.stamp = stamp
-        return self.message
+        self._stamp.write(stamp)
+        return bytes(self._message)
 
     def _lay_out(self, layout: tuple[tuple[int, int], ...]) -> None:
-        """Name the joints anew and take views of the message's own arrays."""
+        """Name the joints anew."""
         counts = [count for _, count in layout]
-        total = sum(counts)
-        message = self.message
-        message.name = [name for arm, count in layout for name in joint_names(arm, count)]
-        message.position = array("d", bytes(8 * total))
-        message.velocity = array("d", bytes(8 * total))
-        # The setter may copy, so the views are of what the message holds now.
-        self._position = np.frombuffer(message.position, dtype=np.float64)
-        self._velocity = np.frombuffer(message.velocity, dtype=np.float64)
-        self._previous = np.zeros(total)
-        self._bases = np.cumsum([0, *counts[:-1]], dtype=np.int64) if counts else self._bases[:0]
+        template = JointState()
+        template.name = [name for arm, count in layout for name in joint_names(arm, count)]
+        template.position = template.velocity = array("d", bytes(8 * sum(counts)))
+        self._message = PackedMessage(template)
+        self._stamp = StampView(self._message)
+        self._position = self._message.numbers("position")
+        self._velocity = self._message.numbers("velocity")
+        self._previous: NDArray[np.float64] = np.zeros(sum(counts))
+        self._bases = np.cumsum([0, *counts], dtype=np.int64)[:-1]
         self._layout = layout
         self._moving = False
 

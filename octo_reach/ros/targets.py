@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PointStamped, PoseStamped
 from std_msgs.msg import Float64
 
-from octo_reach.model.octopus import Arm
+from octo_reach.model.geometry import Floats
 from octo_reach.ros.frames import WORLD, is_world
 from octo_reach.ros.packed import PackedMessage, StampView
 from octo_reach.ros.validation import RejectedInput, checked_coordinates
@@ -76,20 +78,21 @@ class TipBuilder:
         template.header.frame_id = WORLD
         self._message = PackedMessage(template)
         self._stamp = StampView(self._message)
-        self._point = self._message.numbers("point")[:2]
+        self._x = self._message.numbers("point.x")
+        self._y = self._message.numbers("point.y")
 
-    def fill(self, arm: Arm, stamp: Time) -> bytes:
+    def fill(self, tip: Sequence[float] | Floats, stamp: Time) -> bytes:
         """Put the tip of an arm into the message.
 
         Args:
-            arm: the arm.
+            tip: its position, (x, y), m.
             stamp: when it was there.
 
         Returns:
             The message, encoded.
         """
         self._stamp.write(stamp)
-        self._point[:] = arm.tip
+        self._x[0], self._y[0] = tip
         return bytes(self._message)
 
 
@@ -107,14 +110,14 @@ class TipErrorBuilder:
         self._message = PackedMessage(Float64())
         self._number = self._message.numbers("data")
 
-    def fill(self, arm: Arm) -> bytes:
+    def fill(self, error: float) -> bytes:
         """Put the tip error of an arm into the message.
 
         Args:
-            arm: the arm.
+            error: distance of its tip, or of what it carries, from the target, m.
 
         Returns:
             The message, encoded.
         """
-        self._number[0] = arm.tip_error
+        self._number[0] = error
         return bytes(self._message)

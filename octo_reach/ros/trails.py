@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Sequence
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Path
 
-from octo_reach.model.octopus import Arm
 from octo_reach.ros.frames import WORLD
 from octo_reach.ros.packed import PackedMessage, PackedSequence, StampView
 
@@ -51,21 +51,22 @@ class TipTrail:
         """Whether there is no trail."""
         return not self._way
 
-    def note(self, arm: Arm) -> bool:
-        """Let the trail go on to where an arm's tip is now.
+    def note(self, tip: Sequence[float], reach: float) -> bool:
+        """Let the trail go on to where the tip is now.
 
         Args:
-            arm: the arm.
+            tip: its position, (x, y), m.
+            reach: length of the arm, m.
 
         Returns:
             Whether the tip was elsewhere before.
         """
         way = self._way
-        x, y = arm.tip.tolist()
+        x, y = tip
         if way and way[-1] == (x, y):
             return False
         # The last point stays where it is once it is far enough from the one before.
-        if len(way) > 1 and math.dist(way[-2], way[-1]) <= SPACING * arm.parameters.reach:
+        if len(way) > 1 and math.dist(way[-2], way[-1]) <= SPACING * reach:
             way.pop()
         way.append((x, y))
         return True

@@ -11,6 +11,7 @@ import pytest
 from builtin_interfaces.msg import Time
 from harness import CEILING
 from rcl_interfaces.srv import ListParameters
+from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState, PointCloud2
 
 from octo_reach.model.arm import ArmParameters, ArmPlacement
@@ -112,7 +113,8 @@ def test_arms_are_told_with_contacts_captures_and_what_they_hold(monitor, say):
     say("grasps", grasps.start(octopus.numbers), LATCHED)
     let_grasp(octopus)
     say("grasps", grasps.fill(octopus), LATCHED)
-    say("contacts", ContactCloudBuilder().fill(octopus.contacts, NOW))
+    contacts = ContactCloudBuilder().fill(octopus.contacts, NOW)
+    say("contacts", deserialize_message(contacts, PointCloud2))
     say("arm_states", ArmStatesBuilder().fill(octopus, NOW), LATCHED)
     summary = wait_for(
         monitor,

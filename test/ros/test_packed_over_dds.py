@@ -8,14 +8,19 @@ import numpy as np
 import pytest
 from geometry_msgs.msg import Point, PointStamped
 from nav_msgs.msg import Path
+from sensor_msgs.msg import JointState, PointCloud2
 from std_msgs.msg import Float64
 from visualization_msgs.msg import Marker, MarkerArray
 
 from octo_reach.model.arm import ArmParameters, ArmPlacement
 from octo_reach.model.octopus import Octopus
 from octo_reach.model.rules import ReachRules
+from octo_reach.model.scene import ObjectKind
 from octo_reach.nodes.topic_listener import topics_of
+from octo_reach.ros.contacts import ContactCloudBuilder, contacts_from_cloud
 from octo_reach.ros.encoding import encode_message
+from octo_reach.ros.frames import joint_names
+from octo_reach.ros.joint_states import JointStateBuilder
 from octo_reach.ros.markers import ArmMarkers
 from octo_reach.ros.packed_markers import PackedMarker, empty_points, marker_array
 from octo_reach.ros.plain_messages import stamp
@@ -39,29 +44,40 @@ def hears(probe):
     return hear
 
 
-def test_the_drawing_the_tips_and_the_trails_arrive_as_they_are(hears):
+def test_what_a_controller_says_of_every_step_arrives_as_it_is(hears):
     octopus = Octopus(
         [ArmPlacement(n, ArmParameters(5, 0.02), (n, 0.0), 0.0, (n, 0.1)) for n in (1, 2)],
         ReachRules.metre(),
     )
     arm = octopus.arm(2)
+    octopus.add_object(ObjectKind.HAZARD, arm.joints[2].tolist(), 0.05)
     trail = TipTrail()
     way = []
     for _ in range(20):
         octopus.step(STEP)
-        trail.note(arm)
+        trail.note(arm.tip.tolist(), arm.parameters.reach)
         way.append(tuple(arm.tip.tolist()))
     now = stamp(1_500_000_000)
-    tip = hears(PointStamped, TipBuilder().fill(arm, now))
+    tip = hears(PointStamped, TipBuilder().fill(arm.tip, now))
     assert (tip.header.frame_id, tip.header.stamp) == ("world", now)
     assert (tip.point.x, tip.point.y, tip.point.z) == (*way[-1], 0.0)
-    assert hears(Float64, TipErrorBuilder().fill(arm)).data == arm.tip_error
+    assert hears(Float64, TipErrorBuilder().fill(arm.tip_error)).data == arm.tip_error
     path = hears(Path, trail.fill(now))
     assert (path.header.frame_id, path.header.stamp) == ("world", now)
     places = [(pose.pose.position.x, pose.pose.position.y) for pose in path.poses]
     assert len(places) > 2
     assert places[-1] == way[-1]
     assert set(places) <= set(way)
+    joints = hears(JointState, JointStateBuilder().fill(octopus, now, STEP))
+    assert joints.header.stamp == now
+    assert joints.name == [*joint_names(1, 5), *joint_names(2, 5)]
+    assert joints.position[5:].tolist() == arm.angles.tolist()
+    assert len(octopus.contacts) > 0
+    cloud = hears(PointCloud2, ContactCloudBuilder().fill(octopus.contacts, now))
+    assert cloud.header.stamp == now
+    assert cloud.is_dense
+    contacts = contacts_from_cloud(cloud)
+    np.testing.assert_array_equal(contacts["segment"], octopus.contacts.segments)
     drawing = hears(MarkerArray, ArmMarkers().fill(octopus, anew=True))
     markers = {(marker.ns, marker.id): marker for marker in drawing.markers}
     assert len(markers) == len(drawing.markers)

@@ -37,6 +37,11 @@ def received(message):
     return copy
 
 
+def filled(builder, *arguments, **settings):
+    """Give what a builder of bytes says, as its reader gets it."""
+    return deserialize_message(builder.fill(*arguments, **settings), builder.kind)
+
+
 def assert_alike(sent, got, where):
     if hasattr(sent, "get_fields_and_field_types"):
         for field in sent.get_fields_and_field_types():

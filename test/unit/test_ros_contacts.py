@@ -1,11 +1,13 @@
 """Contacts as a point cloud."""
 
+import copy
+
 import numpy as np
 import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from ros_messages import STAMP, make_octopus, received
+from ros_messages import STAMP, filled, make_octopus
 from sensor_msgs.msg import PointField
 
 from octo_reach.model.scene import ObjectKind
@@ -26,7 +28,7 @@ def test_every_contact_is_a_point_with_its_numbers():
     octopus = make_touching_octopus()
     readings = octopus.contacts
     assert len(readings) > 4
-    points = contacts_from_cloud(received(ContactCloudBuilder().fill(readings, STAMP)))
+    points = contacts_from_cloud(filled(ContactCloudBuilder(), readings, STAMP))
     np.testing.assert_allclose(points["x"], readings.points[:, 0], rtol=1e-6)
     np.testing.assert_allclose(points["y"], readings.points[:, 1], rtol=1e-6)
     np.testing.assert_allclose(points["distance"], readings.distances, rtol=1e-5, atol=1e-9)
@@ -40,7 +42,7 @@ def test_every_contact_is_a_point_with_its_numbers():
 
 
 def test_the_cloud_is_laid_out_as_the_interface_says():
-    message = received(ContactCloudBuilder().fill(make_touching_octopus().contacts, STAMP))
+    message = filled(ContactCloudBuilder(), make_touching_octopus().contacts, STAMP)
     assert message.header.frame_id == "world"
     assert message.header.stamp == STAMP
     assert [(field.name, field.datatype) for field in message.fields] == [
@@ -57,7 +59,7 @@ def test_nothing_touching_is_an_empty_cloud_before_and_after_contacts():
     builder = ContactCloudBuilder()
     nothing = make_octopus().contacts
     for readings in (nothing, octopus.contacts, nothing, octopus.contacts):
-        message = received(builder.fill(readings, STAMP))
+        message = filled(builder, readings, STAMP)
         assert len(contacts_from_cloud(message)) == len(readings) == message.width
         assert len(message.data) == 32 * len(readings)
         assert len(message.fields) == 8
@@ -70,14 +72,14 @@ def test_more_contacts_than_ever_before_find_room():
     x, y = octopus.arm(1).joints[10].tolist()
     for _ in range(10):
         octopus.add_object(ObjectKind.HAZARD, (x, y), 0.1)
-    points = contacts_from_cloud(builder.fill(octopus.contacts, STAMP))
+    points = contacts_from_cloud(filled(builder, octopus.contacts, STAMP))
     assert len(points) > 150
     np.testing.assert_array_equal(points["object"], octopus.contacts.objects)
 
 
 def test_a_foreign_or_torn_cloud_is_refused():
-    message = received(ContactCloudBuilder().fill(make_touching_octopus().contacts, STAMP))
-    torn = received(message)
+    message = filled(ContactCloudBuilder(), make_touching_octopus().contacts, STAMP)
+    torn = copy.deepcopy(message)
     torn.data = torn.data[:-1]
     with pytest.raises(ValueError, match="bytes"):
         contacts_from_cloud(torn)

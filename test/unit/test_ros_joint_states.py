@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from ros_messages import STAMP, STEP, make_octopus, received
+from ros_messages import STAMP, STEP, filled, make_octopus
 from sensor_msgs.msg import JointState
 
 from octo_reach.model.arm import ArmParameters, ArmPlacement
@@ -49,7 +49,7 @@ def rejection_of(call, *arguments):
 
 def test_joints_of_all_arms_stand_in_the_order_of_arms_then_base_to_tip():
     octopus = make_octopus((7, 2))
-    message = received(JointStateBuilder().fill(octopus, STAMP, 0.0))
+    message = filled(JointStateBuilder(), octopus, STAMP, 0.0)
     assert message.name == joint_names(2, 20) + joint_names(7, 20)
     assert message.header.stamp == STAMP
     assert list(message.effort) == []
@@ -63,9 +63,7 @@ def test_positions_are_the_angles_and_velocities_their_change():
         before = np.concatenate([arm.angles for arm in octopus.arms])
         octopus.step(STEP)
         after = np.concatenate([arm.angles for arm in octopus.arms])
-        message = builder.fill(octopus, STAMP, STEP)
-        assert message is builder.message
-        copy = received(message)
+        copy = filled(builder, octopus, STAMP, STEP)
         np.testing.assert_array_equal(copy.position, after)
         np.testing.assert_allclose(copy.velocity, (after - before) / STEP, atol=1e-9)
     assert np.abs(copy.velocity).max() > 0.1
@@ -83,7 +81,7 @@ def test_no_joint_is_reported_faster_than_it_may_turn_when_the_base_crosses_pi()
         before = octopus.arm(1).angles[0]
         octopus.step(STEP)
         jumped |= abs(octopus.arm(1).angles[0] - before) > 3.0
-        velocity = builder.fill(octopus, STAMP, STEP).velocity
+        velocity = filled(builder, octopus, STAMP, STEP).velocity
         assert np.abs(velocity).max() <= 1.5 + 1e-9
     assert jumped
 
@@ -92,15 +90,15 @@ def test_velocities_are_zero_at_first_after_a_restart_and_without_time():
     octopus = make_octopus()
     builder = JointStateBuilder()
     octopus.step(STEP)
-    assert not any(builder.fill(octopus, STAMP, STEP).velocity)
+    assert not any(filled(builder, octopus, STAMP, STEP).velocity)
     octopus.step(STEP)
-    assert any(builder.fill(octopus, STAMP, STEP).velocity)
+    assert any(filled(builder, octopus, STAMP, STEP).velocity)
     octopus.step(STEP)
-    assert not any(builder.fill(octopus, STAMP, 0.0).velocity)
+    assert not any(filled(builder, octopus, STAMP, 0.0).velocity)
     for number in octopus.numbers:
         octopus.reset(number)
     builder.restart()
-    assert not any(builder.fill(octopus, STAMP, STEP).velocity)
+    assert not any(filled(builder, octopus, STAMP, STEP).velocity)
 
 
 def test_an_arm_that_changes_its_segment_count_is_picked_up():
@@ -108,7 +106,7 @@ def test_an_arm_that_changes_its_segment_count_is_picked_up():
     builder = JointStateBuilder()
     builder.fill(octopus, STAMP, 0.0)
     octopus.reset(1, ArmParameters(5, 0.02))
-    message = received(builder.fill(octopus, STAMP, STEP))
+    message = filled(builder, octopus, STAMP, STEP)
     assert message.name == joint_names(1, 5) + joint_names(2, 20)
     assert len(message.position) == len(message.velocity) == 25
     np.testing.assert_array_equal(message.position[:5], octopus.arm(1).angles)
@@ -116,7 +114,7 @@ def test_an_arm_that_changes_its_segment_count_is_picked_up():
 
 def test_what_is_published_can_be_read():
     octopus = make_octopus((1, 3))
-    message = received(JointStateBuilder().fill(octopus, STAMP, 0.0))
+    message = filled(JointStateBuilder(), octopus, STAMP, 0.0)
     angles = JointStateReader().read(message)
     assert sorted(angles) == [1, 3]
     for number, read in angles.items():

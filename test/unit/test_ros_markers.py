@@ -5,9 +5,8 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from rclpy.serialization import deserialize_message
-from ros_messages import STEP, make_octopus
-from visualization_msgs.msg import Marker, MarkerArray
+from ros_messages import STEP, filled, make_octopus
+from visualization_msgs.msg import Marker
 
 from octo_reach.model.arm import ArmParameters
 from octo_reach.model.octopus import Octopus
@@ -22,11 +21,6 @@ from octo_reach.ros.markers import LEGEND, MOST_CONTACTS, REPEATED, ArmMarkers
 pytestmark = pytest.mark.ros
 
 DRAWN = (Marker.LINE_STRIP, Marker.LINE_LIST, Marker.SPHERE_LIST)
-
-
-def drawn(drawing, *arguments, **settings):
-    """Give what a drawing says, as its reader gets it."""
-    return deserialize_message(drawing.fill(*arguments, **settings), MarkerArray)
 
 
 def by_name(message):
@@ -63,7 +57,7 @@ def assert_drawable(message):
 def test_each_arm_is_drawn_under_its_number_and_the_ground_once():
     octopus = make_octopus((1, 3))
     octopus.step(STEP)
-    message = drawn(ArmMarkers(), octopus)
+    message = filled(ArmMarkers(), octopus)
     assert_drawable(message)
     names = ("arm", "clearance", "manipulability", "requests", "state", "target", "waypoints")
     assert set(by_name(message)) == {
@@ -79,7 +73,7 @@ def test_strip_and_clearance_follow_the_joints():
     drawing = ArmMarkers()
     for _ in range(3):
         octopus.step(STEP)
-        message = drawn(drawing, octopus)
+        message = filled(drawing, octopus)
         markers = by_name(message)
         for arm in octopus.arms:
             for name in ("arm", "clearance"):
@@ -93,7 +87,7 @@ def test_requests_join_each_segments_start_with_what_it_asks_for():
     octopus = make_octopus()
     octopus.step(STEP)
     arm = octopus.arm(2)
-    points = points_of(by_name(drawn(ArmMarkers(), octopus))["requests", 2])
+    points = points_of(by_name(filled(ArmMarkers(), octopus))["requests", 2])
     np.testing.assert_array_equal(points[0::2], arm.joints[:-1])
     np.testing.assert_array_equal(points[1::2], arm.requests)
 
@@ -101,20 +95,20 @@ def test_requests_join_each_segments_start_with_what_it_asks_for():
 def test_the_target_is_shown_while_the_arm_has_one():
     octopus = make_octopus()
     drawing = ArmMarkers()
-    target = by_name(drawn(drawing, octopus))["target", 1]
+    target = by_name(filled(drawing, octopus))["target", 1]
     assert target.action == Marker.ADD
     assert [target.pose.position.x, target.pose.position.y] == octopus.arm(1).target.tolist()
     octopus.idle(1)
-    assert by_name(drawn(drawing, octopus))["target", 1].action == Marker.DELETE
+    assert by_name(filled(drawing, octopus))["target", 1].action == Marker.DELETE
     octopus.reach(1, (0.1, 0.1))
-    target = by_name(drawn(drawing, octopus))["target", 1]
+    target = by_name(filled(drawing, octopus))["target", 1]
     assert (target.action, target.pose.position.x) == (Marker.ADD, 0.1)
 
 
 def test_waypoints_are_shown_only_while_steering_changes_goals():
     octopus = make_octopus((1,))
     drawing = ArmMarkers()
-    message = drawn(drawing, octopus)
+    message = filled(drawing, octopus)
     assert by_name(message)["waypoints", 1].action == Marker.DELETE
     x, y = octopus.arm(1).tip.tolist()
     obstacle = octopus.add_object(ObjectKind.OBSTACLE, (x, y + 0.025), 0.01)
@@ -122,14 +116,14 @@ def test_waypoints_are_shown_only_while_steering_changes_goals():
     octopus.step(STEP)
     arm = octopus.arm(1)
     assert arm.avoiding
-    message = drawn(drawing, octopus)
+    message = filled(drawing, octopus)
     markers = by_name(message)
     assert_drawable(message)
     assert markers["waypoints", 1].action == Marker.ADD
     np.testing.assert_array_equal(points_of(markers["waypoints", 1]), arm.goals[arm.steered])
     octopus.remove_object(obstacle)
     octopus.step(STEP)
-    assert by_name(drawn(drawing, octopus))["waypoints", 1].action == Marker.DELETE
+    assert by_name(filled(drawing, octopus))["waypoints", 1].action == Marker.DELETE
 
 
 def test_the_ellipse_lies_around_the_tip_along_the_ways_it_goes_fastest_and_slowest():
@@ -137,7 +131,7 @@ def test_the_ellipse_lies_around_the_tip_along_the_ways_it_goes_fastest_and_slow
     drawing = ArmMarkers()
     arm = octopus.arm(1)
     jacobian = planar_jacobian(arm.joints)
-    message = drawn(drawing, octopus, {1: manipulability_ellipse(jacobian)})
+    message = filled(drawing, octopus, {1: manipulability_ellipse(jacobian)})
     assert_drawable(message)
     markers = by_name(message)
     assert markers["manipulability", 2].action == Marker.DELETE
@@ -149,23 +143,23 @@ def test_the_ellipse_lies_around_the_tip_along_the_ways_it_goes_fastest_and_slow
     distances = np.linalg.norm(points, axis=1)
     roots = np.sqrt(np.linalg.eigvalsh(jacobian @ jacobian.T))
     np.testing.assert_allclose((distances.min(), distances.max()), 0.1 * roots)
-    assert by_name(drawn(drawing, octopus))["manipulability", 1].action == Marker.DELETE
+    assert by_name(filled(drawing, octopus))["manipulability", 1].action == Marker.DELETE
 
 
 def test_another_planner_shows_no_requests():
     octopus = make_octopus((1,), planners={1: ExternalPlanner()})
     octopus.step(STEP)
-    assert by_name(drawn(ArmMarkers(), octopus))["requests", 1].action == Marker.DELETE
+    assert by_name(filled(ArmMarkers(), octopus))["requests", 1].action == Marker.DELETE
 
 
 def test_the_colour_of_the_strip_tells_the_state():
     octopus = make_octopus((1, 2))
     drawing = ArmMarkers()
-    markers = by_name(drawn(drawing, octopus))
+    markers = by_name(filled(drawing, octopus))
     reaching = markers["arm", 1].color
     before = (reaching.r, reaching.g, reaching.b)
     octopus.idle(1)
-    markers = by_name(drawn(drawing, octopus))
+    markers = by_name(filled(drawing, octopus))
     after = markers["arm", 1].color
     other = markers["arm", 2].color
     assert (after.r, after.g, after.b) != before
@@ -174,7 +168,7 @@ def test_the_colour_of_the_strip_tells_the_state():
 
 def test_the_ground_is_invisible_and_lies_below_everything_an_arm_reaches():
     octopus = make_octopus((1, 5))
-    ground = by_name(drawn(ArmMarkers(), octopus))["ground", 0]
+    ground = by_name(filled(ArmMarkers(), octopus))["ground", 0]
     assert ground.type == Marker.CUBE
     assert ground.color.a == 0.0
     assert ground.pose.position.z < 0.0
@@ -190,9 +184,9 @@ def test_the_ground_is_invisible_and_lies_below_everything_an_arm_reaches():
 def test_an_arm_that_changes_its_geometry_is_drawn_anew():
     octopus = make_octopus((1, 2))
     drawing = ArmMarkers()
-    drawn(drawing, octopus)
+    filled(drawing, octopus)
     octopus.reset(1, ArmParameters(5, 0.02))
-    message = drawn(drawing, octopus)
+    message = filled(drawing, octopus)
     assert_drawable(message)
     assert len(by_name(message)["arm", 1].points) == 6
     assert len(by_name(message)["requests", 1].points) == 10
@@ -208,7 +202,7 @@ def test_the_state_is_written_above_the_tip_in_its_colour():
     drawing = ArmMarkers()
     for _ in range(3):
         octopus.step(STEP)
-        message = drawn(drawing, octopus)
+        message = filled(drawing, octopus)
     assert_drawable(message)
     for arm in octopus.arms:
         text = by_name(message)["state", arm.number]
@@ -222,7 +216,7 @@ def test_the_state_is_written_above_the_tip_in_its_colour():
 
 def test_the_legend_says_what_every_colour_means_beside_what_the_arms_reach():
     octopus = make_octopus((1, 2))
-    lines = [m for m in drawn(ArmMarkers(), octopus).markers if m.ns == "legend"]
+    lines = [m for m in filled(ArmMarkers(), octopus).markers if m.ns == "legend"]
     meanings = {line.text: colour_of(line) for line in lines}
     for state, colour in STATE_COLOURS.items():
         assert meanings[state] == pytest.approx(colour)
@@ -238,12 +232,12 @@ def test_the_legend_says_what_every_colour_means_beside_what_the_arms_reach():
 def test_what_touches_is_shown_larger_than_the_arm_in_the_colour_of_its_kind():
     octopus = make_octopus((1,))
     drawing = ArmMarkers()
-    assert by_name(drawn(drawing, octopus))["contacts", 0].action == Marker.DELETE
+    assert by_name(filled(drawing, octopus))["contacts", 0].action == Marker.DELETE
     x, y = octopus.arm(1).joints[5].tolist()
     food = octopus.add_object(ObjectKind.FOOD, (x, y), 0.01)
     hazard = octopus.add_object(ObjectKind.HAZARD, octopus.arm(1).tip.tolist(), 0.002)
     octopus.step(STEP)
-    message = drawn(drawing, octopus)
+    message = filled(drawing, octopus)
     assert_drawable(message)
     marker = by_name(message)["contacts", 0]
     contacts = octopus.contacts
@@ -257,10 +251,10 @@ def test_what_touches_is_shown_larger_than_the_arm_in_the_colour_of_its_kind():
     octopus.remove_object(food)
     octopus.remove_object(hazard)
     octopus.step(STEP)
-    assert by_name(drawn(drawing, octopus))["contacts", 0].action == Marker.DELETE
+    assert by_name(filled(drawing, octopus))["contacts", 0].action == Marker.DELETE
 
 
-def test_of_a_great_many_contacts_only_so_many_are_drawn():
+def test_of_a_great_many_contacts_only_so_many_are_filled():
     octopus = make_octopus((1,))
     drawing = ArmMarkers()
     x, y = octopus.arm(1).joints[3].tolist()
@@ -268,7 +262,7 @@ def test_of_a_great_many_contacts_only_so_many_are_drawn():
         octopus.add_object(ObjectKind.FOOD, (x, y), 0.012)
     octopus.step(STEP)
     assert len(octopus.contacts.arms) > MOST_CONTACTS
-    marker = by_name(drawn(drawing, octopus))["contacts", 0]
+    marker = by_name(filled(drawing, octopus))["contacts", 0]
     assert len(marker.points) == len(marker.colors) == MOST_CONTACTS
 
 
@@ -277,7 +271,7 @@ def test_what_never_moves_is_said_now_and_then_only():
     drawing = ArmMarkers()
     said = []
     for _ in range(2 * REPEATED + 1):
-        names = set(by_name(drawn(drawing, octopus)))
+        names = set(by_name(filled(drawing, octopus)))
         assert ("arm", 1) in names
         said.append({ns for ns, _ in names} & {"ground", "legend"})
     assert [turn for turn, names in enumerate(said) if names] == [0, REPEATED, 2 * REPEATED]
@@ -287,12 +281,12 @@ def test_what_never_moves_is_said_now_and_then_only():
 def test_whoever_is_new_hears_everything_and_to_clear_what_was_before():
     octopus = make_octopus((1,))
     drawing = ArmMarkers()
-    first = set(by_name(drawn(drawing, octopus)))
-    drawn(drawing, octopus)
-    first_marker, *others = drawn(drawing, octopus, anew=True).markers
+    first = set(by_name(filled(drawing, octopus)))
+    filled(drawing, octopus)
+    first_marker, *others = filled(drawing, octopus, anew=True).markers
     assert first_marker.action == Marker.DELETEALL
     assert {(marker.ns, marker.id) for marker in others} == first
-    assert all(marker.action != Marker.DELETEALL for marker in drawn(drawing, octopus).markers)
+    assert all(marker.action != Marker.DELETEALL for marker in filled(drawing, octopus).markers)
 
 
 def shown_after(shown, message):
@@ -319,7 +313,7 @@ def test_names_stay_the_same_over_a_long_run_and_nothing_stays_that_has_ended():
     for step in range(600):
         octopus.step(STEP)
         if step % 4 == 0:
-            message = drawn(drawing, octopus)
+            message = filled(drawing, octopus)
             shown = shown_after(shown, message)
             ever |= set(by_name(message))
         if step == 400:
@@ -327,7 +321,7 @@ def test_names_stay_the_same_over_a_long_run_and_nothing_stays_that_has_ended():
             octopus.idle(2)
             octopus.remove_object(food)
             octopus.remove_object(obstacle)
-    assert ever == set(by_name(drawn(ArmMarkers(), octopus)))
+    assert ever == set(by_name(filled(ArmMarkers(), octopus)))
     ended = {"target", "requests", "waypoints", "contacts", "manipulability"}
     assert {ns for ns, _ in shown} == {ns for ns, _ in ever} - ended
 
@@ -335,10 +329,10 @@ def test_names_stay_the_same_over_a_long_run_and_nothing_stays_that_has_ended():
 def test_nothing_of_an_arm_stays_when_it_is_gone():
     many, few = make_octopus((1, 2, 3)), make_octopus((2,))
     drawing = ArmMarkers()
-    shown = shown_after(set(), drawn(drawing, many))
+    shown = shown_after(set(), filled(drawing, many))
     assert {number for ns, number in shown if ns == "arm"} == {1, 2, 3}
     # Any one of these messages may be the first that somebody hears.
-    later = [drawn(drawing, few) for _ in range(REPEATED + 1)]
+    later = [filled(drawing, few) for _ in range(REPEATED + 1)]
     for message in later[:REPEATED]:
         assert_drawable(message)
         assert {n for ns, n in shown_after(shown, message) if ns in ("arm", "state")} == {2}
@@ -347,6 +341,6 @@ def test_nothing_of_an_arm_stays_when_it_is_gone():
 
 def test_of_a_thick_arm_everything_lies_above_it():
     thick = Octopus([arm.placement for arm in make_octopus((1,)).arms], ReachRules(unit=0.1))
-    for marker in drawn(ArmMarkers(), thick).markers:
+    for marker in filled(ArmMarkers(), thick).markers:
         if marker.ns in ("arm", "requests", "target", "state", "contacts"):
             assert marker.pose.position.z > thick.rules.arm_clearance

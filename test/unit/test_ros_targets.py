@@ -7,9 +7,7 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from geometry_msgs.msg import PointStamped, PoseStamped
-from rclpy.serialization import deserialize_message
-from ros_messages import STAMP, STEP, make_octopus, received
-from std_msgs.msg import Float64
+from ros_messages import STAMP, STEP, filled, make_octopus, received
 
 from octo_reach.ros.targets import (
     TipBuilder,
@@ -96,7 +94,7 @@ def test_a_tip_message_follows_the_tip():
     builder = TipBuilder()
     for _ in range(3):
         octopus.step(STEP)
-        message = deserialize_message(builder.fill(octopus.arm(2), STAMP), PointStamped)
+        message = filled(builder, octopus.arm(2).tip, STAMP)
         assert (message.point.x, message.point.y) == tuple(octopus.arm(2).tip.tolist())
         assert message.point.z == 0.0
         assert message.header.frame_id == "world"
@@ -108,5 +106,5 @@ def test_a_tip_error_message_follows_the_tip_error():
     builder = TipErrorBuilder()
     for _ in range(3):
         octopus.step(STEP)
-        message = deserialize_message(builder.fill(octopus.arm(2)), Float64)
+        message = filled(builder, octopus.arm(2).tip_error)
         assert message.data == octopus.arm(2).tip_error > 0.0

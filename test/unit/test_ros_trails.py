@@ -9,34 +9,16 @@ from hypothesis import strategies as st
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from nav_msgs.msg import Path
-from rclpy.serialization import deserialize_message
-from ros_messages import STAMP, STEP, make_octopus
+from ros_messages import STAMP, STEP, filled, make_octopus
 
 from octo_reach.ros.trails import MOST_POINTS, SPACING, TipTrail
 
 pytestmark = pytest.mark.ros
 
 
-def path_of(trail):
-    return deserialize_message(trail.fill(STAMP), Path)
-
-
 def points_of(trail):
-    poses = path_of(trail).poses
+    poses = filled(trail, STAMP).poses
     return np.array([(p.pose.position.x, p.pose.position.y) for p in poses]).reshape(-1, 2)
-
-
-class Tip:
-    """An arm of which only the tip is looked at."""
-
-    def __init__(self, reach=1.0):
-        self.parameters = self
-        self.reach = reach
-        self.tip = np.zeros(2)
-
-    def go(self, x, y):
-        self.tip = np.array((x, y))
 
 
 def test_a_trail_follows_the_tip_and_ends_at_it():
@@ -47,24 +29,23 @@ def test_a_trail_follows_the_tip_and_ends_at_it():
     for _ in range(100):
         octopus.step(STEP)
         way.append(arm.tip.copy())
-        trail.note(arm)
+        trail.note(arm.tip.tolist(), arm.parameters.reach)
         np.testing.assert_array_equal(points_of(trail)[-1], arm.tip)
     points = points_of(trail)
     assert len(points) > 2
     assert {tuple(point) for point in points.tolist()} <= {tuple(p) for p in np.array(way).tolist()}
-    message = path_of(trail)
+    message = filled(trail, STAMP)
     assert (message.header.frame_id, message.header.stamp) == ("world", STAMP)
     assert all(pose.pose.orientation.w == 1.0 for pose in message.poses)
     assert {pose.header.frame_id for pose in message.poses} == {"world"}
 
 
 def test_a_tip_that_rests_adds_nothing():
-    tip, trail = Tip(), TipTrail()
-    assert trail.note(tip)
-    assert not trail.note(tip)
-    tip.go(0.1, 0.0)
-    assert trail.note(tip)
-    assert not trail.note(tip)
+    trail = TipTrail()
+    assert trail.note((0.0, 0.0), 1.0)
+    assert not trail.note((0.0, 0.0), 1.0)
+    assert trail.note((0.1, 0.0), 1.0)
+    assert not trail.note((0.1, 0.0), 1.0)
     assert len(points_of(trail)) == 2
 
 
@@ -74,12 +55,11 @@ def test_a_tip_that_rests_adds_nothing():
     reach=st.floats(0.1, 2.0),
 )
 def test_it_has_no_more_than_so_many_points_none_nearer_than_the_spacing(steps, reach):
-    tip, trail = Tip(reach), TipTrail()
+    trail = TipTrail()
     x = 0.0
     for step in steps:
         x += step
-        tip.go(x, 0.0)
-        trail.note(tip)
+        trail.note((x, 0.0), reach)
     points = points_of(trail)
     assert len(points) <= MOST_POINTS
     assert (np.diff(points[:-1, 0]) > SPACING * reach * (1.0 - 1e-9)).all()
@@ -89,13 +69,11 @@ def test_it_has_no_more_than_so_many_points_none_nearer_than_the_spacing(steps, 
 
 
 def test_a_cleared_trail_begins_anew_where_the_tip_is():
-    tip, trail = Tip(), TipTrail()
+    trail = TipTrail()
     for turn in range(20):
-        tip.go(math.cos(turn), math.sin(turn))
-        trail.note(tip)
+        trail.note((math.cos(turn), math.sin(turn)), 1.0)
     trail.clear()
     assert trail.empty
     assert len(points_of(trail)) == 0
-    tip.go(5.0, 5.0)
-    trail.note(tip)
+    trail.note((5.0, 5.0), 1.0)
     np.testing.assert_array_equal(points_of(trail), [(5.0, 5.0)])

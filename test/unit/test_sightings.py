@@ -60,8 +60,7 @@ class System:
         self.sightings.hear_description(String(data=robot_description(self.placements, RULES)))
 
     def say_joints(self):
-        message = JointStateBuilder().fill(self.octopus, Time(), 0.0)
-        self.sightings.hear_joint_states(serialize_message(message))
+        self.sightings.hear_joint_states(JointStateBuilder().fill(self.octopus, Time(), 0.0))
 
     def say_objects(self, *markers):
         self.sightings.hear_objects(MarkerArray(markers=list(markers)))
@@ -160,8 +159,7 @@ def test_contacts_are_counted_for_each_arm_and_placed():
     system = System(SceneObject(4, FOOD, middle, 0.02))
     system.octopus.step(1 / 120)
     contacts = system.octopus.contacts
-    message = ContactCloudBuilder().fill(contacts, Time())
-    system.sightings.hear_contacts(serialize_message(message))
+    system.sightings.hear_contacts(ContactCloudBuilder().fill(contacts, Time()))
     snapshot = system.snapshot()
     assert len(contacts.arms) > 0
     assert [arm.contacts for arm in snapshot.arms] == [len(contacts.arms), 0]
