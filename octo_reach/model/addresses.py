@@ -37,7 +37,7 @@ MOST_DIMENSIONS = 3
 
 
 def addresses_of(state: State) -> Integers:
-    """Say where the tables lie: address and shape of each, shape (9, 4).
+    """Say where the tables lie: address and shape of each, shape (11, 4).
 
     Args:
         state: the tables, each in one piece.
@@ -61,9 +61,13 @@ def update_all_at(dt: float, places: Integers, rules: KernelRules) -> tuple[int,
         carray(
             pointer_to(places[4, 0]), (places[4, 1], places[4, 2], places[4, 3]), np.float64
         ),
-        carray(pointer_to(places[5, 0]), (places[5, 1], places[5, 2]), CONTACT),
-        carray(pointer_to(places[6, 0]), (places[6, 1],), np.int64),
-        carray(pointer_to(places[7, 0]), (places[7, 1], places[7, 2]), np.float64),
-        carray(pointer_to(places[8, 0]), (places[8, 1],), PAIR),
+        carray(pointer_to(places[5, 0]), (places[5, 1], places[5, 2]), np.int64),
+        carray(
+            pointer_to(places[6, 0]), (places[6, 1], places[6, 2], places[6, 3]), np.float64
+        ),
+        carray(pointer_to(places[7, 0]), (places[7, 1], places[7, 2]), CONTACT),
+        carray(pointer_to(places[8, 0]), (places[8, 1],), np.int64),
+        carray(pointer_to(places[9, 0]), (places[9, 1], places[9, 2]), np.float64),
+        carray(pointer_to(places[10, 0]), (places[10, 1],), PAIR),
     )
     return update_all(dt, state, rules)

@@ -66,8 +66,9 @@ def arm_move_is_safe(
     Most of these are settled without being worked out. A segment moves no faster than its bound T
     over the whole motion, so a pair with room g to spare at one midpoint of S needs no look at the
     next g S / T of them. That room is first taken for a whole group of segments, from the circle
-    that holds the group; only where the circle has none, segment by segment. The verdict is the
-    same as with every pair at every midpoint.
+    that holds the group; only where the circle has none, segment by segment. It is looked for in
+    the old pose before any chain is rebuilt, which leaves few moves to be followed at all. The
+    verdict is the same as with every pair at every midpoint.
 
     Args:
         count: number of segments, N.
@@ -97,7 +98,16 @@ def arm_move_is_safe(
             squared = d_x * d_x + d_y * d_y
             if squared >= (reach + travel) * (reach + travel):
                 continue
-            due = samples_to_skip(math.sqrt(squared) - reach, travel, samples)
+            due = samples_before_danger(
+                first,
+                min(first + GROUP, count),
+                obstacles[k, 0],
+                obstacles[k, 1],
+                obstacles[k, 2] + rules.arm_clearance,
+                samples,
+                segment_length,
+                links,
+            )
             if due < samples:
                 pairs[found]["first"] = first
                 pairs[found]["obstacle"] = k
@@ -143,6 +153,50 @@ def samples_to_skip(room: float, travel: float, samples: int) -> int:
     if room >= travel:
         return samples
     return int(room * samples / travel)
+
+
+@compiled
+def samples_before_danger(
+    first: int,
+    last: int,
+    c_x: float,
+    c_y: float,
+    clear: float,
+    samples: int,
+    segment_length: float,
+    links: Table,
+) -> int:
+    """Give how many midpoints a group of segments is sure to be clear for, by its old pose.
+
+    A segment with room g has used up no more than (s + 1) T / S of it at midpoint s, the motion
+    possible around that one included, so the first g S / T are clear.
+
+    Args:
+        first: first segment of the group, from 0.
+        last: the segment after its last.
+        c_x: x of the obstacle's centre.
+        c_y: y of the obstacle's centre.
+        clear: distance from the centre that a clear arm keeps.
+        samples: midpoints of the whole motion.
+        segment_length: length of a segment, in the scene's unit.
+        links: joints before the move, and travels.
+
+    Returns:
+        The number of midpoints; 0 where any segment is too near already.
+    """
+    fewest = samples
+    for i in range(first, last):
+        link = links[i]
+        following = links[i + 1]
+        d_x = c_x - link["x"]
+        d_y = c_y - link["y"]
+        # No point of the segment is nearer to the centre than its start is, less its length.
+        reach = segment_length + clear + link["travel"]
+        if d_x * d_x + d_y * d_y >= reach * reach:
+            continue
+        room = segment_distance(link["x"], link["y"], following["x"], following["y"], c_x, c_y)
+        fewest = min(fewest, samples_to_skip(room - clear, link["travel"], samples))
+    return fewest
 
 
 @compiled

@@ -98,6 +98,8 @@ def turn_towards_goals(
     turning_speed: float,
     links: Table,
     obstacles: Floats,
+    around: Floats,
+    allowance: float,
     rules: KernelRules,
     nearby: Floats,
 ) -> bool:
@@ -116,6 +118,9 @@ def turn_towards_goals(
         links: joint angles and goals of the arm, shape (N + 1,) of `LINK` or longer; the proposed
             pose is filled in, and goals are replaced by the goals steered a second time.
         obstacles: centre and radius of each obstacle, shape (K, 3).
+        around: those of them that matter before any joint has gone further than the allowance,
+            in the same order, shape (J, 3).
+        allowance: how far that is, in the scene's unit; below 0, only `obstacles` count.
         rules: constants of the scene.
         nearby: scratch, shape (K, 3) or longer.
 
@@ -143,8 +148,9 @@ def turn_towards_goals(
             moved += segment_length * GROUP * (turned + 0.5 * (GROUP + 1) * largest_turn)
             middle = links[min(i + HALF, count)]
             spread = HALF * segment_length + moved
+            seen = around if moved <= allowance else obstacles
             near = list_nearby(
-                middle["x"], middle["y"], spread, segment_length, obstacles, rules, nearby
+                middle["x"], middle["y"], spread, segment_length, seen, rules, nearby
             )
         goal_x = link["goal_x"]
         goal_y = link["goal_y"]

@@ -22,8 +22,9 @@ from octo_reach.model.guard import (
 )
 from octo_reach.model.messages import exchange_requests, turn_towards_goals
 from octo_reach.model.rules import KernelRules
-from octo_reach.model.sensing import OBSTACLE, sense
+from octo_reach.model.sensing import sense
 from octo_reach.model.state import MOTION, NOTHING, State
+from octo_reach.model.surroundings import LEAST_ALLOWANCE, OBSTACLE, look_around, note_travel
 
 if TYPE_CHECKING:
     from octo_reach.model.octopus import Arm
@@ -164,6 +165,10 @@ def propose_by_neighbours(
     arm = state.arms[row]
     links = state.links[row]
     obstacles = state.near_obstacles[row, : arm["obstacle_count"]]
+    around = obstacles
+    if arm["obstacle_count"] > 0:
+        look_around(row, LEAST_ALLOWANCE * arm["segment_length"], state, rules)
+        around = state.around_obstacles[row, : arm["around_obstacle_count"]]
     before = exchange_requests(
         target_x,
         target_y,
@@ -171,7 +176,7 @@ def propose_by_neighbours(
         arm["segment_length"],
         arm["maximum_bend"],
         links,
-        obstacles,
+        around,
         rules,
         state.nearby,
     )
@@ -183,6 +188,8 @@ def propose_by_neighbours(
         arm["turning_speed"],
         links,
         obstacles,
+        around,
+        arm["allowance"],
         rules,
         state.nearby,
     )
@@ -224,14 +231,16 @@ def limit_proposal(row: int, dt: float, state: State) -> None:
 
 @inlined
 def move_is_safe(row: int, state: State, rules: KernelRules) -> bool:
-    """Tell whether the guard lets one arm, and what it holds, take the proposed pose."""
+    """Tell whether the guard lets one arm, and what it holds, take the proposed, measured pose."""
     arm = state.arms[row]
     links = state.links[row]
     count = arm["segment_count"]
     length = arm["segment_length"]
     obstacles = state.near_obstacles[row, : arm["obstacle_count"]]
-    measure_move(count, length, links)
-    safe = arm_move_is_safe(count, length, links, obstacles, rules, state.pairs)
+    around = obstacles
+    if arm["around_pose"] == arm["pose_version"] and links[count - 1]["travel"] <= arm["allowance"]:
+        around = state.around_obstacles[row, : arm["around_obstacle_count"]]
+    safe = arm_move_is_safe(count, length, links, around, rules, state.pairs)
     if not safe and not arm["gated"]:
         # Seed 000's own rules go by its guard alone; planners may draw an arm out of an overlap.
         safe = retreat_is_safe(count, length, links, obstacles, rules)
@@ -263,6 +272,8 @@ def finish_update(row: int, state: State, rules: KernelRules) -> None:
     if not changed:
         return
     segment = arm["grip_segment"]
+    if arm["near_count"] > 0:
+        measure_move(count, arm["segment_length"], links)
     if arm["obstacle_count"] > 0 and not move_is_safe(row, state, rules):
         arm["blocked"] = True
         return
@@ -272,6 +283,8 @@ def finish_update(row: int, state: State, rules: KernelRules) -> None:
         link["heading"] = link["proposed_heading"]
         links[i + 1]["x"] = links[i + 1]["proposed_x"]
         links[i + 1]["y"] = links[i + 1]["proposed_y"]
+    if arm["near_count"] > 0:
+        note_travel(row, links[count - 1]["travel"], state)
     arm["pose_version"] += 1
     if arm["held"] != NOTHING:
         thing = state.objects[arm["held"]]

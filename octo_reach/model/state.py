@@ -1,6 +1,6 @@
 """Everything that changes while arms move, as a few tables that the kernels take whole.
 
-Each table is one structured array, so that a call hands over nine arrays and not fifty. Rows of
+Each table is one structured array, so that a call hands over eleven arrays and not fifty. Rows of
 `arms` are arms in the order of their numbers; every table with a row an arm is padded to the
 longest arm, or to the most objects or contacts of any.
 """
@@ -65,6 +65,10 @@ ARM = np.dtype(
         ("near_version", _WHOLE),  # scene version that the near lists belong to
         ("near_count", _WHOLE),  # rows used of `near`
         ("obstacle_count", _WHOLE),  # rows used of `near_obstacles`
+        ("around_pose", _WHOLE),  # pose version that the lists of what is around belong to
+        ("allowance", _NUMBER),  # how far any point may still travel before they must be made anew
+        ("around_count", _WHOLE),  # rows used of `around`
+        ("around_obstacle_count", _WHOLE),  # rows used of `around_obstacles`
         (
             "contact_count",
             _WHOLE,
@@ -142,9 +146,12 @@ class State(NamedTuple):
         objects: (K,) of `OBJECT`, in the scene's order.
         near: (A, K) of `NEAR`, in the scene's order.
         near_obstacles: (A, K, 3) centre and radius of the obstacles an arm could ever meet.
+        around: (A, K) places on the list `near` of what an arm could meet before any point of it
+            has travelled its allowance, in the scene's order.
+        around_obstacles: (A, K, 3) centre and radius of the obstacles among them.
         contacts: (A, C) of `CONTACT`.
         versions: (2,) change counters, see SCENE and MOTION.
-        nearby: (K, 3) scratch: obstacles that could matter to a group of segments.
+        nearby: (K, 3) scratch: what could matter to a group of segments, centre and radius.
         pairs: (G * K,) of `PAIR`, for G groups of segments.
     """
 
@@ -153,6 +160,8 @@ class State(NamedTuple):
     objects: Table
     near: Table
     near_obstacles: Floats
+    around: Integers
+    around_obstacles: Floats
     contacts: Table
     versions: Integers
     nearby: Floats
@@ -167,6 +176,8 @@ def empty_state(arms: int, segments: int, objects: int, contacts: int) -> State:
         objects=np.zeros(objects, OBJECT),
         near=np.zeros((arms, objects), NEAR),
         near_obstacles=np.zeros((arms, objects, 3)),
+        around=np.zeros((arms, objects), _WHOLE),
+        around_obstacles=np.zeros((arms, objects, 3)),
         contacts=np.zeros((arms, contacts), CONTACT),
         versions=np.zeros(2, _WHOLE),
         nearby=np.zeros((objects, 3)),
@@ -180,6 +191,7 @@ def empty_state(arms: int, segments: int, objects: int, contacts: int) -> State:
         "sensed_pose",
         "sensed_motion",
         "near_version",
+        "around_pose",
     ):
         state.arms[column] = NOTHING
     state.objects["owner"] = NOTHING

@@ -78,6 +78,8 @@ class NeighbourPlanner(Planner):
             float(parameters.turning_speed),
             links,
             around,
+            around,
+            -1.0,
             rules,
             nearby,
         )

@@ -51,7 +51,7 @@ class Chain:
             np.empty_like(self.obstacles),
         )
 
-    def turn(self, goals, dt=DT, speed=1.5) -> np.ndarray:
+    def turn(self, goals, dt=DT, speed=1.5, around=None, allowance=-1.0) -> np.ndarray:
         self.goals[:] = goals
         self.any_steered = turn_towards_goals(
             dt,
@@ -61,6 +61,8 @@ class Chain:
             speed,
             self.links,
             self.obstacles,
+            self.obstacles if around is None else around,
+            allowance,
             self.rules,
             np.empty_like(self.obstacles),
         )
@@ -217,6 +219,16 @@ def test_goals_are_steered_again_from_the_new_pose_and_it_is_told():
         )
     )
     assert proposed[0] == pytest.approx(-1.5 * DT)
+
+
+def test_beyond_the_allowance_the_second_look_goes_by_every_obstacle():
+    chain = Chain([0.0] * 8, [(40.0, 4.0, 6.0)])
+    goals = [(100.0, 0.0)] * 8
+    nothing = np.empty((0, 3))
+    chain.turn(goals, around=nothing, allowance=1000.0)
+    assert not chain.any_steered
+    chain.turn(goals, around=nothing, allowance=0.0)
+    assert chain.any_steered
 
 
 def test_what_the_first_look_steered_stays_told():

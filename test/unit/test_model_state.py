@@ -13,6 +13,8 @@ def test_every_table_has_the_shape_its_docstring_states():
         "objects": (objects,),
         "near": (arms, objects),
         "near_obstacles": (arms, objects, 3),
+        "around": (arms, objects),
+        "around_obstacles": (arms, objects, 3),
         "contacts": (arms, contacts),
         "versions": (2,),
         "nearby": (objects, 3),
@@ -24,7 +26,7 @@ def test_every_table_has_the_shape_its_docstring_states():
 def test_fresh_arms_are_idle_hold_nothing_and_have_sensed_nothing():
     state = empty_state(2, 5, 3, 7)
     assert not state.arms["active"].any()
-    for column in ("held", "candidate", "captured", "near_version", "sensed_motion"):
+    for column in ("held", "candidate", "captured", "near_version", "around_pose", "sensed_motion"):
         assert np.all(state.arms[column] == NOTHING), column
     assert state.arms["gated"].all()
     assert np.all(state.objects["owner"] == NOTHING)
