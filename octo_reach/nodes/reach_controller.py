@@ -174,7 +174,7 @@ class ReachController(Node):
         self._joint_states = self.create_publisher(JointStateBuilder.kind, "joint_states", STREAM)
         self._contacts = self.create_publisher(ContactCloudBuilder.kind, "contacts", STREAM)
         self._grasps = self.create_publisher(MarkerArray, "grasps", LATCHED)
-        self._arm_states = self.create_publisher(DiagnosticArray, "arm_states", LATCHED)
+        self._arm_states = self.create_publisher(ArmStatesBuilder.kind, "arm_states", LATCHED)
         self._markers = self.create_publisher(ArmMarkers.kind, "markers", STREAM)
         self._description = self.create_publisher(String, "robot_description", LATCHED)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)

@@ -88,7 +88,8 @@ class RunRecording:
             self._write(f"/{arm_name(arm.number)}/tip", tip.kind, tip.fill(arm.tip, now))
             self._write(f"/{arm_name(arm.number)}/tip_error", error.kind, error.fill(arm.tip_error))
         if tick % STATES_STEPS == 0 or self._states.changed(octopus):
-            self._say("/arm_states", self._states.fill(octopus, now), latched=True)
+            states = self._states.fill(octopus, now)
+            self._write("/arm_states", self._states.kind, states, latched=True)
         if tick % DRAWING_STEPS == 0:
             self._write("/markers", self._drawing.kind, self._drawing.fill(octopus))
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Container
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -209,6 +210,20 @@ class PackedSequence:
         """
         size = count * self._element.size
         return b"".join((self._gap, _COUNT.pack(count), memoryview(self._data)[:size]))
+
+
+@lru_cache(maxsize=1024)
+def packed_text(text: str, last: bool = False) -> bytes:
+    """Give the bytes of a text that begins at a multiple of 4 bytes.
+
+    Args:
+        text: the text.
+        last: leave out what fills them up to a multiple of 4 bytes: what follows is no text and no
+            number, or nothing does.
+    """
+    data = text.encode()
+    piece = _COUNT.pack(len(data) + 1) + data + b"\0"
+    return piece if last else piece + bytes(-len(piece) % _COUNT.size)
 
 
 class StampView:

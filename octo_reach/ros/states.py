@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import struct
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from builtin_interfaces.msg import Time
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 
 from octo_reach.model.octopus import Arm, Octopus
 from octo_reach.ros.frames import arm_name, parse_arm_name
+from octo_reach.ros.packed import PackedMessage, StampView, packed_text
 
 HARDWARE = "octo_reach"
 
@@ -24,8 +27,10 @@ _KEYS = (
     "planner",
     "planner note",
     "updates",
-    "warning",
 )
+_WARNING = "warning"
+"""The last key."""
+_COUNT = struct.Struct("<I")
 
 
 @dataclass(frozen=True)
@@ -59,14 +64,31 @@ class ArmReport:
     warning: str
 
 
+class _Outline(NamedTuple):
+    """What of an arm a report is made for when it changes."""
+
+    number: int
+    state: str
+    object: int | None
+    planner: str
+    planner_note: str
+    destination: bytes
+
+
 class ArmStatesBuilder:
-    """The states of all arms as one message that is filled again for every report."""
+    """The states of all arms as the bytes of one message, made anew for every report.
+
+    Attributes:
+        kind: the class of the message.
+    """
+
+    kind = DiagnosticArray
 
     def __init__(self) -> None:
-        """Make the message; arms come with the first report."""
-        self.message = DiagnosticArray()
-        self._numbers: tuple[int, ...] | None = None
-        self._reported: tuple[object, ...] | None = None
+        """Report nothing yet."""
+        self._head = PackedMessage(DiagnosticArray(), fields=("header",))
+        self._stamp = StampView(self._head)
+        self._reported: tuple[str, list[_Outline]] | None = None
 
     def changed(self, octopus: Octopus, warning: str = "") -> bool:
         """Tell whether an arm's state, object, planner or target is another than last reported.
@@ -75,9 +97,9 @@ class ArmStatesBuilder:
             octopus: the arms.
             warning: why they do not do as told, beside their states.
         """
-        return _outline(octopus, warning) != self._reported
+        return (warning, [_outline(arm) for arm in octopus.arms]) != self._reported
 
-    def fill(self, octopus: Octopus, stamp: Time, warning: str = "") -> DiagnosticArray:
+    def fill(self, octopus: Octopus, stamp: Time, warning: str = "") -> bytes:
         """Put the states of all arms into the message.
 
         Args:
@@ -87,59 +109,57 @@ class ArmStatesBuilder:
                 old"); every arm's level is WARN then. Empty when all is well.
 
         Returns:
-            The message, the same object every time.
+            The message, encoded.
         """
-        if octopus.numbers != self._numbers:
-            self._numbers = octopus.numbers
-            self.message.status = [_empty_status(number) for number in octopus.numbers]
-        self.message.header.stamp = stamp
-        for arm, status in zip(octopus.arms, self.message.status, strict=True):
-            _fill_status(status, arm, warning)
-        self._reported = _outline(octopus, warning)
-        return self.message
+        self._stamp.write(stamp)
+        stream = bytearray(self._head.data)
+        _align(stream)
+        stream += _COUNT.pack(len(octopus.arms))
+        outlines = [_outline(arm) for arm in octopus.arms]
+        for arm, outline in zip(octopus.arms, outlines, strict=True):
+            _add_status(stream, arm, outline, warning)
+        self._reported = (warning, outlines)
+        return bytes(stream)
 
 
-def _outline(octopus: Octopus, warning: str) -> tuple[object, ...]:
-    """Give what a report is made for when it changes."""
-    outline: list[object] = [warning]
-    for arm in octopus.arms:
-        grip = arm.grip
-        outline += (
-            arm.state,
-            None if grip is None else grip.object,
-            arm.planner_name,
-            arm.planner_note,
-            # Not the tip's target, which a carrying arm renews with every step.
-            arm.destination.tobytes(),
-        )
-    return tuple(outline)
-
-
-def _empty_status(number: int) -> DiagnosticStatus:
-    status = DiagnosticStatus(name=arm_name(number), hardware_id=HARDWARE)
-    status.values = [KeyValue(key=key) for key in _KEYS]
-    return status
-
-
-def _fill_status(status: DiagnosticStatus, arm: Arm, warning: str) -> None:
-    state = arm.state
+def _outline(arm: Arm) -> _Outline:
     grip = arm.grip
-    target_x, target_y = arm.aim.tolist()
-    warns = bool(warning) or state in WARNING_STATES
-    status.level = DiagnosticStatus.WARN if warns else DiagnosticStatus.OK
-    status.message = state
-    texts = (
-        f"{target_x:.6g}, {target_y:.6g}",
-        f"{arm.tip_error:.6f}",
-        "" if grip is None else str(grip.object),
-        f"{arm.dwell:.3f}",
+    return _Outline(
+        arm.number,
+        arm.state,
+        None if grip is None else grip.object,
         arm.planner_name,
         arm.planner_note,
-        str(arm.updates),
-        warning,
+        # Not the tip's target, which a carrying arm renews with every step.
+        arm.destination.tobytes(),
     )
-    for value, text in zip(status.values, texts, strict=True):
-        value.value = text
+
+
+def _add_status(stream: bytearray, arm: Arm, outline: _Outline, warning: str) -> None:
+    """Append the status of an arm: level, name, message, hardware, and the values by their keys."""
+    target_x, target_y = arm.aim.tolist()
+    warns = bool(warning) or outline.state in WARNING_STATES
+    values = (
+        f"{target_x:.6g}, {target_y:.6g}",
+        f"{arm.tip_error:.6f}",
+        "" if outline.object is None else str(outline.object),
+        f"{arm.dwell:.3f}",
+        outline.planner,
+        outline.planner_note,
+        str(arm.updates),
+    )
+    stream += DiagnosticStatus.WARN if warns else DiagnosticStatus.OK
+    _align(stream)
+    parts = [packed_text(text) for text in (arm_name(arm.number), outline.state, HARDWARE)]
+    parts.append(_COUNT.pack(len(_KEYS) + 1))
+    for key, value in zip(_KEYS, values, strict=True):
+        parts += (packed_text(key), packed_text(value))
+    parts += (packed_text(_WARNING), packed_text(warning, last=True))
+    stream += b"".join(parts)
+
+
+def _align(stream: bytearray) -> None:
+    stream += bytes(-len(stream) % _COUNT.size)
 
 
 def arm_reports(message: DiagnosticArray) -> dict[int, ArmReport]:

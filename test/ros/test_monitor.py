@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray
 from harness import CEILING
 from rcl_interfaces.srv import ListParameters
 from rclpy.serialization import deserialize_message
@@ -52,6 +53,10 @@ def let_grasp(octopus: Octopus) -> None:
         if octopus.arm(1).grip is not None:
             return
     raise AssertionError("arm 1 does not grasp the food")
+
+
+def states_of(octopus: Octopus) -> DiagnosticArray:
+    return deserialize_message(ArmStatesBuilder().fill(octopus, NOW), DiagnosticArray)
 
 
 @pytest.fixture
@@ -115,7 +120,7 @@ def test_arms_are_told_with_contacts_captures_and_what_they_hold(monitor, say):
     say("grasps", grasps.fill(octopus), LATCHED)
     contacts = ContactCloudBuilder().fill(octopus.contacts, NOW)
     say("contacts", deserialize_message(contacts, PointCloud2))
-    say("arm_states", ArmStatesBuilder().fill(octopus, NOW), LATCHED)
+    say("arm_states", states_of(octopus), LATCHED)
     summary = wait_for(
         monitor,
         lambda summary: (
@@ -162,7 +167,7 @@ def test_problems_of_the_nodes_are_told_and_those_of_other_namespaces_not(monito
 
 def test_a_foreign_cloud_of_contacts_counts_for_nothing(monitor, say):
     octopus = make_octopus()
-    say("arm_states", ArmStatesBuilder().fill(octopus, NOW), LATCHED)
+    say("arm_states", states_of(octopus), LATCHED)
     say("contacts", PointCloud2(width=3, height=1))
     summary = wait_for(monitor, lambda summary: summary.started)
 
@@ -174,14 +179,14 @@ def test_alone_there_are_no_rivals(monitor):
 
 
 def test_a_controller_of_the_same_arms_is_a_rival(monitor, say):
-    say("arm_states", ArmStatesBuilder().fill(make_octopus(), NOW), LATCHED)
+    say("arm_states", states_of(make_octopus()), LATCHED)
 
     text = name_rivals(monitor, (2, 3), threading.Event())
     assert text.endswith("/probe already moves arm_2")
 
 
 def test_a_controller_of_other_arms_is_none(monitor, say):
-    say("arm_states", ArmStatesBuilder().fill(make_octopus(), NOW), LATCHED)
+    say("arm_states", states_of(make_octopus()), LATCHED)
     wait_for(monitor, lambda summary: summary.started)
 
     assert name_rivals(monitor, (3, 4), threading.Event(), window=0.1) == ""

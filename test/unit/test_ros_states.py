@@ -7,11 +7,13 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from ros_messages import STAMP, STEP, make_grasping_octopus, make_octopus, received
+from ros_messages import STAMP, STEP, filled, make_grasping_octopus, make_octopus, received
 
 from octo_reach.model.reach import Planner
 from octo_reach.model.scene import ObjectKind
 from octo_reach.ros.colours import PLAIN, state_colour
+from octo_reach.ros.encoding import encode_message
+from octo_reach.ros.frames import arm_name
 from octo_reach.ros.states import ArmStatesBuilder, arm_reports
 
 pytestmark = pytest.mark.ros
@@ -21,7 +23,7 @@ def test_every_arm_is_reported_with_its_state_and_figures():
     octopus = make_octopus((1, 4))
     octopus.step(STEP)
     builder = ArmStatesBuilder()
-    message = received(builder.fill(octopus, STAMP))
+    message = filled(builder, octopus, STAMP)
     assert [status.name for status in message.status] == ["arm_1", "arm_4"]
     assert message.header.stamp == STAMP
     for number, report in arm_reports(message).items():
@@ -37,21 +39,29 @@ def test_every_arm_is_reported_with_its_state_and_figures():
         assert report.warning == ""
 
 
-def test_the_message_is_one_object():
-    octopus = make_octopus()
-    builder = ArmStatesBuilder()
-    assert builder.fill(octopus, STAMP) is builder.fill(octopus, STAMP) is builder.message
+def test_arms_of_every_length_of_name_and_warning_are_read_as_they_were_written():
+    octopus = make_octopus((1, 20, 300, 4000))
+    for warning in ("", "a", "ab", "abc", "abcd", "µ"):
+        message = filled(ArmStatesBuilder(), octopus, STAMP, warning)
+        assert encode_message(message) == ArmStatesBuilder().fill(octopus, STAMP, warning)
+        assert [status.name for status in message.status] == [
+            arm_name(number) for number in octopus.numbers
+        ]
+        for status in message.status:
+            assert [value.key for value in status.values][-2:] == ["updates", "warning"]
+            assert status.values[-1].value == warning
+            assert status.hardware_id == "octo_reach"
 
 
 def test_a_held_object_is_named():
     octopus = make_grasping_octopus()
-    report = arm_reports(received(ArmStatesBuilder().fill(octopus, STAMP)))[1]
+    report = arm_reports(filled(ArmStatesBuilder(), octopus, STAMP))[1]
     assert (report.state, report.object) == ("Holding", 5)
 
 
 def test_a_maturing_grasp_shows_its_dwell():
     octopus = make_grasping_octopus(seconds=0.1)
-    report = arm_reports(received(ArmStatesBuilder().fill(octopus, STAMP)))[1]
+    report = arm_reports(filled(ArmStatesBuilder(), octopus, STAMP))[1]
     assert report.state == "Grasping"
     assert report.dwell == pytest.approx(0.1, abs=1e-3)
 
@@ -67,7 +77,7 @@ def test_a_planner_that_finds_no_way_is_heard_and_seen():
 
     octopus = make_octopus((1,), planners={1: Lost()})
     octopus.step(STEP)
-    report = arm_reports(received(ArmStatesBuilder().fill(octopus, STAMP)))[1]
+    report = arm_reports(filled(ArmStatesBuilder(), octopus, STAMP))[1]
     assert (report.state, report.warns) == ("No way", True)
     assert (report.planner, report.planner_note) == ("lost", "all of it was searched")
     assert PLAIN not in (state_colour("No way"), state_colour("Failed"))
@@ -78,7 +88,7 @@ def test_an_arm_that_cannot_do_as_told_warns():
     octopus.reach(1, (5.0, 5.0))
     octopus.add_object(ObjectKind.OBSTACLE, tuple(octopus.arm(2).target.tolist()), 0.01)
     octopus.step(STEP)
-    reports = arm_reports(received(ArmStatesBuilder().fill(octopus, STAMP)))
+    reports = arm_reports(filled(ArmStatesBuilder(), octopus, STAMP))
     assert [(reports[n].state, reports[n].warns) for n in (1, 2)] == [
         ("Beyond reach", True),
         ("Blocked", True),
@@ -87,7 +97,7 @@ def test_an_arm_that_cannot_do_as_told_warns():
 
 def test_a_warning_reaches_every_arm_and_leaves_the_state():
     octopus = make_octopus()
-    message = received(ArmStatesBuilder().fill(octopus, STAMP, "the object feed is silent"))
+    message = filled(ArmStatesBuilder(), octopus, STAMP, "the object feed is silent")
     assert all(status.level == DiagnosticStatus.WARN for status in message.status)
     for report in arm_reports(message).values():
         assert report.state == "Reaching"

@@ -10,6 +10,7 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.serialization import serialize_message
+from ros_messages import filled
 from sensor_msgs.msg import JointState, PointCloud2
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
@@ -54,7 +55,7 @@ class System:
         self.octopus.replace_objects(objects)
         self.say_description()
         self.say_joints()
-        self.sightings.hear_states(ArmStatesBuilder().fill(self.octopus, Time()))
+        self.sightings.hear_states(filled(ArmStatesBuilder(), self.octopus, Time()))
 
     def say_description(self):
         self.sightings.hear_description(String(data=robot_description(self.placements, RULES)))
