@@ -25,7 +25,7 @@ from octo_reach.planners import PLANNERS
 from octo_reach.ros.parameters import REAL, TEXT, WHOLE, ParameterTable, Setting
 from octo_reach.ros.validation import RejectionLog
 from octo_reach.viewer.address import HOST, PORT
-from octo_reach.viewer.server import address, open_server
+from octo_reach.viewer.server import LocalServer, address, open_server
 from octo_reach.viewer.window import Window
 
 PARAMETERS = f"{CONTROLLER}/set_parameters"
@@ -72,6 +72,8 @@ class Viewer(Node):
         Raises:
             OSError: the page's address cannot be had; the text says why.
         """
+        # An interrupt may come between any two lines; what is open by then is closed all the same.
+        self._server: LocalServer | None = None
         super().__init__("viewer")
         self._table = ParameterTable(self)
         self._table.declare(SETTINGS)
@@ -80,7 +82,7 @@ class Viewer(Node):
         warn = self.get_logger().warning
         self._rejections = RejectionLog(warn)
         self._sightings = Sightings(f"{prefix}/{CONTROLLER}", self._rejections.reject)
-        server = open_server(self._table["host"], self._table["port"], warn)
+        self._server = server = open_server(self._table["host"], self._table["port"], warn)
         self._faults = server.faults
         self._window = Window(server, tuple(PLANNERS))
         self._sender = OrderSender(self, self._sightings, self._tell)
@@ -119,7 +121,9 @@ class Viewer(Node):
 
     def destroy_node(self) -> None:
         """Close the page and give everything back."""
-        self._window.close()
+        server, self._server = self._server, None
+        if server is not None:
+            server.stop()
         super().destroy_node()
 
 

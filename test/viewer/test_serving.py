@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
+import viser
 from pages import BAD_CAMERAS, address_of, open_page, taken_port, tell_camera
 from sensor_msgs.msg import JointState
 from websockets.exceptions import InvalidStatus
@@ -63,6 +66,48 @@ def test_a_page_of_another_site_cannot_speak_to_the_viewer(viewer):
     assert refusal.value.response.status_code == 403
     with open_page(address_of(viewer), origin="http://localhost:9000") as tunnelled:
         assert tunnelled.recv(timeout=10.0)
+
+
+UPGRADE = (
+    "GET / HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+    f"Sec-WebSocket-Protocol: viser-v{viser.__version__}\r\n\r\n"
+)
+
+
+@pytest.mark.parametrize("greeting", ["", "GET / HT", UPGRADE], ids=["silent", "half", "page"])
+def test_whoever_does_not_part_does_not_hold_up_the_end(greeting):
+    server = open_server("127.0.0.1", 0)
+    with socket.create_connection((server.get_host(), server.get_port()), timeout=10.0) as other:
+        other.sendall(greeting.format(host=f"127.0.0.1:{server.get_port()}").encode())
+        if greeting == UPGRADE:
+            assert other.recv(12) == b"HTTP/1.1 101"
+        # Another one is answered in the meantime: the first is connected by then.
+        with open_page(f"http://127.0.0.1:{server.get_port()}") as page:
+            assert page.recv(timeout=10.0)
+        server.stop()
+        # It gives up waiting for its thread at some time.
+        assert not server._websock_server._server_thread.is_alive()
+
+
+INTERRUPTED = """
+import sys
+from octo_reach.nodes import viewer
+from octo_reach.nodes.spinning import run_node
+
+def interrupt(*arguments, **options):
+    raise KeyboardInterrupt
+
+setattr(viewer, sys.argv[1], interrupt)
+sys.exit(run_node(viewer.Viewer, ["--ros-args", "-p", "port:=0"]))
+"""
+
+
+@pytest.mark.parametrize("where", ["RejectionLog", "Window", "hear_topics"])
+def test_an_interrupt_while_the_viewer_starts_ends_it_quietly(domain, tmp_path, where):
+    command = [sys.executable, "-c", INTERRUPTED, where]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=30.0)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
 def test_nobody_can_open_a_tunnel_to_the_outside():
