@@ -836,6 +836,7 @@ class Octopus:
     def _update_planned(self, row: int, planner: Planner, dt: float) -> None:
         """Update one arm whose planner is not compiled into `update_arms`."""
         state, rules = self._state, self._rules
+        self._arms["gated"][row] = planner.gated
         moving, target_x, target_y = begin_update(row, dt, planner.under_way, state, rules)
         if moving:
             obstacles = state.near_obstacles[row, : self._arms["obstacle_count"][row]].view()
@@ -845,6 +846,8 @@ class Octopus:
             if asked is not None:
                 self._take_proposal(row, planner.name, asked)
                 limit_proposal(row, dt, state)
+                # The guard goes by it as well.
+                self._arms["gated"][row] = planner.gated or not planner.retreats
                 finish_update(row, state, rules)
         sense(row, state, rules)
 

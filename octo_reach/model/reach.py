@@ -46,6 +46,8 @@ class Planner(Protocol):
         gated: True where a target that is blocked or already reached stops the arm without the
             planner being asked; False where the planner wants to be asked all the same. Then the
             guard also lets it draw the arm out of an overlap, which it never makes deeper.
+        retreats: False where a planner that is not gated wants no such leave for what it proposes:
+            it lets an arm creep on along an obstacle where a refusal would tell more.
         follows_neighbours: True only for the neighbour rules, which the octopus then runs compiled,
             for all such arms in one call.
     """
@@ -55,6 +57,7 @@ class Planner(Protocol):
     state: str = ""
     under_way: bool = False
     gated: bool = True
+    retreats: bool = True
     follows_neighbours: bool = False
 
     def propose(self, arm: Arm, target: Floats, obstacles: Floats, dt: float) -> Floats | None:

@@ -29,6 +29,7 @@ class ContainedPlanner(Planner):
         state: as the planner's, or that it failed.
         under_way: as the planner's.
         gated: as the planner's.
+        retreats: as the planner's.
         follows_neighbours: as the planner's.
     """
 
@@ -48,6 +49,7 @@ class ContainedPlanner(Planner):
         self.note = planner.note
         self.state = planner.state
         self.under_way = planner.under_way
+        self.retreats = planner.retreats
         self._say = say
         self._said: type[Exception] | None = None
 
@@ -78,6 +80,7 @@ class ContainedPlanner(Planner):
         self.note = self.planner.note
         self.state = self.planner.state
         self.under_way = self.planner.under_way
+        self.retreats = self.planner.retreats
 
     def _fail(self, error: Exception, who: str) -> None:
         self.failures += 1

@@ -6,7 +6,6 @@ import math
 
 from octo_reach.model.geometry import Floats
 from octo_reach.model.octopus import Arm
-from octo_reach.model.reach import Planner
 from octo_reach.planners.inverse_kinematics.chain import (
     TOLERANCE,
     JointLimits,
@@ -14,6 +13,7 @@ from octo_reach.planners.inverse_kinematics.chain import (
     Solution,
 )
 from octo_reach.planners.inverse_kinematics.fabrik import solve
+from octo_reach.planners.retreating import RetreatingPlanner
 
 SHORT = {
     Outcome.FULL_STRETCH: "the target lies beyond the arm's reach: at full stretch",
@@ -23,34 +23,29 @@ SHORT = {
 }
 
 
-class FabrikPlanner(Planner):
+class FabrikPlanner(RetreatingPlanner):
     """Proposes the pose in which the tip is at the target, or as near as the bend limit allows.
 
     It is solved for once, from the pose the arm then has, and held while the target stays: solved
     again from every pose on the way it could turn into its own mirror image, and the arm would
     dither between the two. A target that creeps on takes the pose along. It knows nothing of
-    obstacles: where the guard refuses the way there, the arm stops.
+    obstacles on the way there: where the guard refuses it, the arm stops.
 
     Attributes:
         name: "fabrik".
         note: by how much and why the pose falls short of the target; empty where it reaches.
-        gated: True: a blocked or reached target stops the arm.
     """
 
     name = "fabrik"
 
-    def __init__(self) -> None:
-        """Have no pose to go to yet."""
-        self.reset()
-
     def reset(self) -> None:
         """Forget the pose: the next one is found from where the arm is then."""
-        self.note = ""
+        super().reset()
         self._asked: tuple[object, ...] | None = None
         self._target = (math.inf, math.inf)
         self._solution: Solution | None = None
 
-    def propose(self, arm: Arm, target: Floats, obstacles: Floats, dt: float) -> Floats | None:
+    def approach(self, arm: Arm, target: Floats, obstacles: Floats, dt: float) -> Floats | None:
         """Propose the pose for the target."""
         aim = (float(target[0]), float(target[1]))
         parameters = arm.parameters

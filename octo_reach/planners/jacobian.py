@@ -15,9 +15,9 @@ from octo_reach.model.arm import initial_angles
 from octo_reach.model.geometry import Floats
 from octo_reach.model.guard import held_centre
 from octo_reach.model.octopus import Arm
-from octo_reach.model.reach import Planner
 from octo_reach.planners.inverse_kinematics.jacobian import clearance_gradient
 from octo_reach.planners.inverse_kinematics.steps import keep_at_ease, reaching_step
+from octo_reach.planners.retreating import RetreatingPlanner
 
 BEYOND_REACH = "the target lies beyond the arm's reach"
 OBSTRUCTED = "an obstacle is in the way"
@@ -47,21 +47,16 @@ PAD = 0.5
 refuses what comes nearer while it moves fast."""
 
 
-class JacobianPlanner(Planner):
+class JacobianPlanner(RetreatingPlanner):
     """What both have in common: a step from the present pose, as long as steps lead nearer.
 
     Attributes:
         note: what keeps the arm from its target; empty while it is on its way.
-        gated: True: a blocked or reached target stops the arm.
     """
-
-    def __init__(self) -> None:
-        """Start from whatever pose the arm has."""
-        self.reset()
 
     def reset(self) -> None:
         """Forget what was tried."""
-        self.note = ""
+        super().reset()
         self._nudges = 0
         self._left: Floats | None = None
         self._seen: tuple[bytes, bytes] | None = None
@@ -71,7 +66,7 @@ class JacobianPlanner(Planner):
         self._nearest = math.inf
         self._waited = 0.0
 
-    def propose(self, arm: Arm, target: Floats, obstacles: Floats, dt: float) -> Floats | None:
+    def approach(self, arm: Arm, target: Floats, obstacles: Floats, dt: float) -> Floats | None:
         """Propose the next pose; None, and a note, where no step leads nearer."""
         angles = arm.angles.copy()
         refused = self._left is not None and np.array_equal(self._left, angles)

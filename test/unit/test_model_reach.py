@@ -19,9 +19,10 @@ FAR = (60.0, 300.0)
 class Scripted(Planner):
     """A planner that proposes what it is told to and notes what it was asked."""
 
-    def __init__(self, answer=None, gated=True):
+    def __init__(self, answer=None, gated=True, retreats=True):
         self.name = "scripted"
         self.gated = gated
+        self.retreats = retreats
         self.answer = answer
         self.asked = []
         self.resets = 0
@@ -341,21 +342,38 @@ def test_the_shortest_and_the_longest_arm_reach(segments):
     assert octopus.arm(1).tip_error <= 2.0
 
 
-def test_only_an_ungated_planner_draws_an_arm_out_of_an_overlap_and_none_deeper_into_it():
+@pytest.mark.parametrize(
+    ("gated", "retreats", "moves"),
+    [(True, True, False), (True, False, False), (False, False, False), (False, True, True)],
+)
+def test_only_an_ungated_planner_draws_an_arm_out_of_an_overlap_and_none_deeper_into_it(
+    gated, retreats, moves
+):
     def turned(arm, by):
         angles = arm.angles.copy()
         angles[0] += by
         return angles
 
-    for gated, moves in ((True, False), (False, True)):
-        octopus = octopus_with(Scripted(lambda arm: turned(arm, -1.0), gated))
-        octopus.add_object(ObjectKind.OBSTACLE, (25.0, 6.0), 5.0)
+    octopus = octopus_with(Scripted(lambda arm: turned(arm, -1.0), gated, retreats))
+    octopus.add_object(ObjectKind.OBSTACLE, (25.0, 6.0), 5.0)
+    octopus.step(TICK)
+    arm = octopus.arm(1)
+    assert (arm.angles[0] < 0.0) == moves
+    assert arm.blocked != moves
+    before = arm.angles.copy()
+    octopus.set_planner(1, Scripted(lambda arm: turned(arm, 1.0), gated, retreats))
+    octopus.step(TICK)
+    assert arm.angles.tobytes() == before.tobytes()
+    assert arm.blocked
+
+
+def test_whether_a_planner_retreats_is_asked_update_by_update_and_gates_nothing():
+    planner = Scripted(lambda arm: arm.angles - 0.01 * np.eye(4)[0], gated=False, retreats=False)
+    octopus = octopus_with(planner, target=(40.0, 0.0))
+    octopus.add_object(ObjectKind.OBSTACLE, (25.0, 6.0), 5.0)
+    for turn, retreats in enumerate((False, True, False)):
+        planner.retreats = retreats
+        before = float(octopus.arm(1).angles[0])
         octopus.step(TICK)
-        arm = octopus.arm(1)
-        assert (arm.angles[0] < 0.0) == moves
-        assert arm.blocked != moves
-        before = arm.angles.copy()
-        octopus.set_planner(1, Scripted(lambda arm: turned(arm, 1.0), gated))
-        octopus.step(TICK)
-        assert arm.angles.tobytes() == before.tobytes()
-        assert arm.blocked
+        assert len(planner.asked) == turn + 1
+        assert (octopus.arm(1).angles[0] < before) == retreats
