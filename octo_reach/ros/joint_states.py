@@ -32,6 +32,9 @@ class JointStateBuilder:
 
     def __init__(self) -> None:
         """Know of no arms yet."""
+        self._layout: tuple[tuple[int, int], ...] = ()
+        self._previous: NDArray[np.float64] = np.empty(0)
+        self._bases: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._lay_out(())
 
     def restart(self) -> None:
@@ -78,7 +81,7 @@ class JointStateBuilder:
         self._stamp = StampView(self._message)
         self._position = self._message.numbers("position")
         self._velocity = self._message.numbers("velocity")
-        self._previous: NDArray[np.float64] = np.zeros(sum(counts))
+        self._previous = np.zeros(sum(counts))
         self._bases = np.cumsum([0, *counts], dtype=np.int64)[:-1]
         self._layout = layout
         self._moving = False

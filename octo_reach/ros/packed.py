@@ -44,7 +44,7 @@ class _Field(NamedTuple):
 
     type: FieldType
     end: int
-    count: int
+    values: int
 
     @property
     def single(self) -> bool:
@@ -78,7 +78,7 @@ class PackedPart:
             if path in ends:
                 field = _Field(kind, ends[path], 1)
                 count = 1 if field.single else len(attrgetter(path)(template))
-                self._fields[path] = field._replace(count=count)
+                self._fields[path] = field._replace(values=count)
 
     def __bytes__(self) -> bytes:
         """Give the bytes as they are now."""
@@ -109,7 +109,7 @@ class PackedPart:
         if len(bases) > 1 or (len(found) > 1 and not all(field.single for field in found)):
             raise TypeError(f"{path} must be numbers of one type, has {', '.join(sorted(bases))}")
         dtype = number_type(bases.pop())
-        count = sum(field.count for field in found)
+        count = sum(field.values for field in found)
         return dtype, count, found[-1].end - count * dtype.itemsize
 
     def numbers(self, path: str) -> NDArray[Any]:

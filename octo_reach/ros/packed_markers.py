@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,7 @@ class PackedMarker:
     Attributes:
         namespace: its namespace.
         number: its id.
+        points: its points, shape (K, 3), m.
     """
 
     def __init__(self, marker: Marker) -> None:
@@ -106,7 +108,7 @@ class PackedMarker:
         colours = self._point_colours
         self._end = _COUNT.pack(len(colours)) + colours.tobytes() + self._rest
 
-    def add_to(self, parts: list[bytes | bytearray | Floats], position: int) -> int:
+    def add_to(self, parts: list[Any], position: int) -> int:
         """Append the bytes to a message.
 
         Args:
@@ -126,7 +128,7 @@ class PackedMarker:
 
 def marker_array(markers: Iterable[PackedMarker]) -> bytes:
     """Give markers as a `MarkerArray`, encoded."""
-    parts: list[bytes | bytearray | Floats] = []
+    parts: list[Any] = []
     position = _COUNT.size
     count = 0
     for marker in markers:

@@ -7,7 +7,10 @@ from hypothesis import strategies as st
 
 from octo_reach.planners.inverse_kinematics.chain import joint_positions
 from octo_reach.planners.inverse_kinematics.jacobian import planar_jacobian
-from octo_reach.planners.inverse_kinematics.manipulability import manipulability_ellipse
+from octo_reach.planners.inverse_kinematics.manipulability import (
+    manipulability_ellipse,
+    manipulability_ellipses,
+)
 
 angles_of_chains = st.lists(st.floats(-3.0, 3.0), min_size=1, max_size=10)
 
@@ -63,6 +66,18 @@ def test_of_two_links_the_measure_is_the_product_of_both_and_the_sine_of_the_elb
 def test_a_jacobian_without_motion_is_a_point():
     ellipse = manipulability_ellipse(np.zeros((2, 3)))
     assert (ellipse.major, ellipse.minor, ellipse.angle, ellipse.measure) == (0.0, 0.0, 0.0, 0.0)
+
+
+@given(st.lists(angles_of_chains, max_size=6))
+def test_several_arms_at_once_have_the_ellipses_they_have_one_by_one(arms):
+    several = [ellipse_of(angles) for angles in arms]
+    together = manipulability_ellipses([jacobian for _, jacobian in several])
+    assert together == [ellipse for ellipse, _ in several]
+
+
+def test_one_that_is_no_jacobian_among_several_is_refused():
+    with pytest.raises(ValueError, match=r"got shape \(3, 3\)"):
+        manipulability_ellipses([np.zeros((2, 3)), np.zeros((3, 3))])
 
 
 @pytest.mark.parametrize("jacobian", [np.zeros((3, 2)), np.zeros(2), np.full((2, 2), math.nan)])
