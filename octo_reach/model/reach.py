@@ -127,7 +127,7 @@ def begin_update(
     arm["blocked"] = False
     arm["avoiding"] = False
     if arm["gated"]:
-        if target_is_blocked(target_x, target_y, state, rules):
+        if target_is_blocked(row, target_x, target_y, state, rules):
             arm["blocked"] = True
             return False, 0.0, 0.0
         d_x = tip["x"] - target_x
@@ -140,17 +140,35 @@ def begin_update(
 
 
 @compiled
-def target_is_blocked(target_x: float, target_y: float, state: State, rules: KernelRules) -> bool:
-    """Tell whether a target lies within the clearance of an obstacle (seed 000, movement check)."""
+def target_is_blocked(
+    row: int, target_x: float, target_y: float, state: State, rules: KernelRules
+) -> bool:
+    """Tell whether a target lies within the clearance of an obstacle (seed 000, movement check).
+
+    Whatever could be in the way of a target within an arm's reach is on the list of what that arm
+    could meet; beyond it, every obstacle of the scene is looked at.
+    """
+    arm = state.arms[row]
+    reach = arm["segment_count"] * arm["segment_length"]
+    d_x = target_x - arm["base_x"]
+    d_y = target_y - arm["base_y"]
+    if d_x * d_x + d_y * d_y <= reach * reach:
+        for k in range(arm["obstacle_count"]):
+            obstacle = state.near_obstacles[row, k]
+            clear = obstacle[2] + rules.arm_clearance
+            d_x = target_x - obstacle[0]
+            d_y = target_y - obstacle[1]
+            if abs(d_x) <= clear and math.sqrt(d_x * d_x + d_y * d_y) < clear:
+                return True
+        return False
     for k in range(len(state.objects)):
         thing = state.objects[k]
-        if thing["kind"] != OBSTACLE:
-            continue
+        clear = thing["radius"] + rules.arm_clearance
         d_x = target_x - thing["x"]
-        if abs(d_x) > thing["radius"] + rules.arm_clearance:
-            continue
         d_y = target_y - thing["y"]
-        if math.sqrt(d_x * d_x + d_y * d_y) < thing["radius"] + rules.arm_clearance:
+        if thing["kind"] != OBSTACLE or abs(d_x) > clear:
+            continue
+        if math.sqrt(d_x * d_x + d_y * d_y) < clear:
             return True
     return False
 

@@ -196,20 +196,24 @@ def test_a_target_within_the_clearance_of_an_obstacle_blocks_the_arm(planner):
     assert arm.updates == 1
 
 
+@pytest.mark.parametrize(
+    "centre", [(100.0, 100.0), (20.0, 20.0), (-32.0, 32.0)], ids=["far", "near", "at arm's reach"]
+)
 @pytest.mark.parametrize("side", [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0), (0.6, -0.8)])
-def test_a_target_is_as_blocked_on_one_side_of_an_obstacle_as_on_another(side):
+def test_a_target_is_as_blocked_on_one_side_of_an_obstacle_as_on_another(side, centre):
     for distance, blocked in ((8.9, True), (9.1, False)):
-        target = (100.0 + distance * side[0], 100.0 + distance * side[1])
+        target = (centre[0] + distance * side[0], centre[1] + distance * side[1])
         octopus = octopus_with(target=target)
-        octopus.add_object(ObjectKind.OBSTACLE, (100.0, 100.0), 6.0)
+        octopus.add_object(ObjectKind.OBSTACLE, centre, 6.0)
         octopus.step(TICK)
         assert octopus.arm(1).blocked is blocked
 
 
+@pytest.mark.parametrize("place", [(20.0, 30.0), (200.0, 30.0)], ids=["within", "beyond"])
 @pytest.mark.parametrize("kind", [ObjectKind.FOOD, ObjectKind.HAZARD])
-def test_a_target_on_food_or_a_hazard_blocks_nothing(kind):
-    octopus = octopus_with(target=(20.0, 30.0))
-    octopus.add_object(kind, (20.0, 30.0), 6.0)
+def test_a_target_on_food_or_a_hazard_blocks_nothing(kind, place):
+    octopus = octopus_with(target=place)
+    octopus.add_object(kind, place, 6.0)
     octopus.step(TICK)
     assert not octopus.arm(1).blocked
     assert octopus.arm(1).updates == 1
