@@ -107,7 +107,9 @@ class Panel:
         self._run = gui.add_button_group("Run", ("Pause", "Go on", "Step"))
         self._run.on_click(self._take_run)
         restart = gui.add_button(
-            "Start over", hint="Arms as they started, objects as they were loaded"
+            "Start over",
+            hint="Arms in their starting poses, with the targets they have; objects and events"
+            " from the beginning",
         )
         restart.on_click(lambda event: self._order(ResetAll()))
         with gui.add_folder("Arms"):
