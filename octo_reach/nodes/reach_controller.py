@@ -18,6 +18,7 @@ from geometry_msgs.msg import PointStamped, PoseStamped
 from rclpy.clock import JumpThreshold, TimeJump
 from rclpy.duration import Duration
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
@@ -589,12 +590,16 @@ class ReachController(Node):
         octopus = self._octopus
         joints = self._joint_builder.fill(octopus, stamp, seconds)
         of_joints, of_contacts = self._audience.counts(time.monotonic())
+        said: list[tuple[Publisher, bytes]] = []
         if of_joints:
-            self._joint_states.publish(joints)
+            said.append((self._joint_states, joints))
         if of_contacts:
-            self._contacts.publish(self._contact_builder.fill(octopus.contacts, stamp))
+            said.append((self._contacts, self._contact_builder.fill(octopus.contacts, stamp)))
         for arm in octopus.arms:
-            self._tips[arm.number].publish(arm, stamp)
+            said += self._tips[arm.number].messages(arm, stamp)
+        # In a row: the middleware is quicker while its code and data are in the caches.
+        for publisher, message in said:
+            publisher.publish(message)
 
     def _publish_changes(self, due: int) -> None:
         """Publish what only changes and slower rates are published of."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 
 from octo_reach.model.octopus import Arm
 from octo_reach.nodes.audience import Audience
@@ -47,25 +48,28 @@ class TipTopics:
         self._trail_said = 0.0
         self._trail_grown = False
 
-    def publish(self, arm: Arm, stamp: Time) -> None:
-        """Say where the tip is now, after a step.
+    def messages(self, arm: Arm, stamp: Time) -> list[tuple[Publisher, bytes]]:
+        """Give what is to be said after a step, and what publishes it.
 
         Args:
             arm: the arm.
-            stamp: when it was there.
+            stamp: when it was so.
         """
         now = self._clock()
         of_tip, of_error, of_trail = self._audience.counts(now)
+        said = []
         tip = arm.tip.tolist() if of_tip or of_trail else []
         if of_tip:
-            self._tip.publish(self._tip_builder.fill(tip, stamp))
+            said.append((self._tip, self._tip_builder.fill(tip, stamp)))
         if of_error:
-            self._error.publish(self._error_builder.fill(arm.tip_error))
+            said.append((self._error, self._error_builder.fill(arm.tip_error)))
         if of_trail:
             self._trail_grown |= self._trail_builder.note(tip, arm.parameters.reach)
-            self._publish_trail(stamp, now)
+            if self._is_trail_due(now):
+                said.append((self._trail, self._trail_builder.fill(stamp)))
         elif not self._trail_builder.empty:
             self._trail_builder.clear()
+        return said
 
     def restart(self) -> None:
         """Forget the trail: the arm is elsewhere now, and did not go there."""
@@ -74,9 +78,11 @@ class TipTopics:
             # At once: while the arms pause no step would say it.
             self._trail.publish(self._trail_builder.fill(Time()))
 
-    def _publish_trail(self, stamp: Time, now: float) -> None:
+    def _is_trail_due(self, now: float) -> bool:
+        """Tell whether it is time to say the trail; then it is as good as said."""
         passed = now - self._trail_said
-        if passed >= (TRAIL_PERIOD if self._trail_grown else TRAIL_PATIENCE):
-            self._trail_said = now
-            self._trail_grown = False
-            self._trail.publish(self._trail_builder.fill(stamp))
+        if passed < (TRAIL_PERIOD if self._trail_grown else TRAIL_PATIENCE):
+            return False
+        self._trail_said = now
+        self._trail_grown = False
+        return True

@@ -55,7 +55,8 @@ class Speaker:
             if moving:
                 self.octopus.step(STEP)
             self.now += STEP
-            self.tips.publish(self.arm, STAMP)
+            for topic, message in self.tips.messages(self.arm, STAMP):
+                topic.publish(message)
 
 
 @pytest.fixture
