@@ -40,19 +40,15 @@ ARM = np.dtype(
         ("destination_x", _NUMBER),  # where the tip, or the held object, was sent
         ("destination_y", _NUMBER),
         ("active", _FLAG),  # has a reach assignment
-        (
-            "gated",
-            _FLAG,
-        ),  # a blocked or reached target stops it before its planner is asked
+        # A blocked or reached target stops it before its planner is asked; the guard gives it no
+        # leave to retreat.
+        ("gated", _FLAG),
         ("blocked", _FLAG),  # the last update was refused
         ("avoiding", _FLAG),  # the last update steered around an obstacle
         ("touches_obstacle", _FLAG),  # any segment senses one
         ("held", _WHOLE),  # row of the held object, or NOTHING
         ("grip_segment", _WHOLE),  # holding segment, from 1
-        (
-            "grip_along",
-            _NUMBER,
-        ),  # place of the held object in the frame of that segment's end
+        ("grip_along", _NUMBER),  # place of the held object in the frame of that segment's end
         ("grip_across", _NUMBER),
         ("candidate", _WHOLE),  # number of the object being grasped, or NOTHING
         ("candidate_segment", _WHOLE),  # last segment of the touching pair, from 1
@@ -69,10 +65,7 @@ ARM = np.dtype(
         ("allowance", _NUMBER),  # how far any point may still travel before they must be made anew
         ("around_count", _WHOLE),  # rows used of `around`
         ("around_obstacle_count", _WHOLE),  # rows used of `around_obstacles`
-        (
-            "contact_count",
-            _WHOLE,
-        ),  # readings; beyond the width of `contacts` they found no room
+        ("contact_count", _WHOLE),  # readings; beyond the width of `contacts` they found no room
     ],
     align=True,
 )
