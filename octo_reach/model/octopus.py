@@ -380,12 +380,7 @@ class Octopus:
         self._bind(empty_state(len(ordered), self._longest(), 0, self._contact_room))
         for row in range(len(ordered)):
             self._place(row)
-            placement = self._placements[row]
-            target = placement.target
-            self._arms["active"][row] = target is not None
-            if target is None:
-                target = default_target(placement.base, placement.heading, rules)
-            self._send(row, target)
+            self._send_first(row)
         for number, planner in (planners or {}).items():
             self.set_planner(number, planner)
         self._refresh()
@@ -502,6 +497,20 @@ class Octopus:
         self._place(row)
         self._assign(row, active=active)
         self._refresh()
+
+    def start_over(self, number: int) -> None:
+        """Put an arm back in its starting pose, with its first target, or idle where it had none.
+
+        What it holds is let go where it is; geometry and limits that were changed stay changed.
+
+        Args:
+            number: the arm.
+
+        Raises:
+            UnknownArmError: no arm has that number.
+        """
+        self._send_first(self._row(number))
+        self.reset(number)
 
     def interrupt_grasps(self) -> None:
         """Let every maturing grasp start over: what has lasted so far does not count any more."""
@@ -735,6 +744,15 @@ class Octopus:
     def _send(self, row: int, position: tuple[float, float]) -> None:
         self._targets[row] = position
         self._destinations[row] = position
+
+    def _send_first(self, row: int) -> None:
+        """Give an arm the target it was placed with; one without is idle."""
+        placement = self._placements[row]
+        target = placement.target
+        self._arms["active"][row] = target is not None
+        if target is None:
+            target = default_target(placement.base, placement.heading, self.rules)
+        self._send(row, target)
 
     def _assign(self, row: int, *, active: bool) -> None:
         self._arms["active"][row] = active

@@ -359,6 +359,44 @@ def test_reset_keeps_the_target_and_whether_the_arm_is_active(active):
     assert octopus.arm(1).target.tolist() == list(FAR)
 
 
+@pytest.mark.parametrize("first", [FAR, None])
+def test_an_arm_that_starts_over_is_as_it_was_placed_and_moves_as_it_did(first):
+    octopus = one_arm(first)
+    fresh = one_arm(first)
+    octopus.reach(1, (-50.0, 10.0))
+    run(octopus, 40)
+    if first is not None:
+        octopus.idle(1)
+    octopus.start_over(1)
+    for _ in range(60):
+        arm, new = octopus.arm(1), fresh.arm(1)
+        assert arm.active is new.active
+        assert arm.target.tobytes() == new.target.tobytes()
+        assert arm.joints.tobytes() == new.joints.tobytes()
+        assert arm.requests.tobytes() == new.requests.tobytes()
+        run(octopus, 1)
+        run(fresh, 1)
+
+
+def test_an_arm_that_starts_over_lets_go_where_the_object_is():
+    octopus = holding()
+    octopus.reach(1, THERE)
+    run(octopus, 10)
+    place = octopus.objects.at(0).position
+    octopus.start_over(1)
+    assert octopus.owners == {}
+    assert octopus.objects.at(0).position == place
+    assert octopus.arm(1).target.tolist() == list(FAR)
+
+
+def test_a_planner_is_told_when_its_arm_starts_over():
+    planner = Counting()
+    octopus = one_arm(planner=planner)
+    before = planner.resets
+    octopus.start_over(1)
+    assert planner.resets == before + 1
+
+
 def test_reset_lets_go_where_the_object_is():
     octopus = holding()
     octopus.reach(1, THERE)
