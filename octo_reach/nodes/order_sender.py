@@ -102,8 +102,9 @@ class OrderSender:
         elif isinstance(order, Step):
             self._call(Trigger, f"{CONTROLLER}/step")
         elif isinstance(order, ResetAll):
-            self._call(Trigger, f"{WORLD_NODE}/reset")
-            self._call(Trigger, f"{CONTROLLER}/reset")
+            # One after the other: what the arms let go of, the world lays back.
+            world = f"{WORLD_NODE}/reset"
+            self._call(Trigger, f"{CONTROLLER}/reset", then=lambda: self._call(Trigger, world))
         elif isinstance(order, ChoosePlanner):
             name = arm_setting(order.arm, "planner")
             value: ParameterMessage = Parameter(name, value=order.planner).to_parameter_msg()
@@ -134,13 +135,26 @@ class OrderSender:
             self._callers[service] = self._node.create_client(kind, service)
         return self._callers[service]
 
-    def _call(self, kind: Any, service: str, request: Any = None) -> None:
+    def _call(
+        self,
+        kind: Any,
+        service: str,
+        request: Any = None,
+        then: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Call a service; `then` is called when it has answered, or at once where nobody would."""
         client = self._caller(kind, service)
         if not client.service_is_ready():
             self._tell(service, "nobody offers it")
+            then()
             return
+
+        def hear(done: Any) -> None:
+            self._hear_answer(service, done)
+            then()
+
         future = client.call_async(request if request is not None else kind.Request())
-        future.add_done_callback(lambda done: self._hear_answer(service, done))
+        future.add_done_callback(hear)
 
     def _hear_answer(self, service: str, future: Any) -> None:
         answer = future.result()

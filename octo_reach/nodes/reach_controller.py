@@ -350,21 +350,26 @@ class ReachController(Node):
 
     def _reset(self, number: int) -> tuple[bool, str]:
         self._octopus.reset(number)
+        self._note_jump(number)
+        return True, f"{arm_name(number)} is in its starting pose"
+
+    def _note_jump(self, number: int) -> None:
+        """An arm is elsewhere now and did not go there: no joint turned, and its trail ends."""
         self._joint_builder.restart()
         self._tips[number].restart()
-        return True, f"{arm_name(number)} is in its starting pose"
 
     def _reset_all(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         with self._lock:
             now = self._now()
             self._read_inbox(now)
             for number in self._octopus.numbers:
-                self._reset(number)
+                self._octopus.start_over(number)
+                self._note_jump(number)
             if self._paused and now > 0:
                 self._publish_joints(now, 0.0)
             self._publish_changes(now)
         response.success = True
-        response.message = f"{len(self._octopus.numbers)} arms are in their starting poses"
+        response.message = f"{len(self._octopus.numbers)} arms start over"
         return response
 
     def _pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
@@ -428,8 +433,7 @@ class ReachController(Node):
             self._octopus.limit_speed(number, wanted.turning_speed)
         if wanted != arm.parameters:
             self._octopus.reset(number, wanted)
-            self._joint_builder.restart()
-            self._tips[number].restart()
+            self._note_jump(number)
 
     # ------------------------------------------------------------------ time
 

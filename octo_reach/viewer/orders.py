@@ -74,7 +74,7 @@ class Step:
 
 @dataclass(frozen=True)
 class ResetAll:
-    """The arms as they started, the objects as they were loaded."""
+    """The arms as they were placed, with their first targets; then the objects as loaded."""
 
 
 @dataclass(frozen=True)

@@ -108,8 +108,8 @@ class Panel:
         self._run.on_click(self._take_run)
         restart = gui.add_button(
             "Start over",
-            hint="Arms in their starting poses, with the targets they have; objects and events"
-            " from the beginning",
+            hint="Arms as they were placed, with their first targets; objects and events from the"
+            " beginning",
         )
         restart.on_click(lambda event: self._order(ResetAll()))
         with gui.add_folder("Arms"):

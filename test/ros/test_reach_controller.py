@@ -655,21 +655,26 @@ def test_a_step_is_one_step_and_only_while_paused(arms):
     assert turns.max() <= 5 * SPEED * PERIOD + 1e-9
 
 
-def test_a_reset_puts_every_arm_into_its_starting_pose_paused_or_not(arms):
+def test_a_reset_lets_every_arm_start_over_paused_or_not(arms):
     starting = [math.pi / 2] + [-0.06] * (SEGMENTS - 1)
     arms.wait_for_state("Reached")
+    arms.send(1, 0.1, 0.12)
+    arms.wait_for_target(0.1, 0.12)
+    arms.probe.trigger("arm_3/idle")
     arms.probe.set_flag("reach_controller/pause", True)
     answer = arms.probe.trigger("reach_controller/reset")
-    assert answer.success and answer.message == "2 arms are in their starting poses"
+    assert answer.success and answer.message == "2 arms start over"
     for arm in ARMS:
         arms.joint_states.wait_for(
             lambda message, arm=arm: np.allclose(np.abs(angles_of(message, arm)), np.abs(starting)),
             "the starting pose",
         )
     arms.probe.set_flag("reach_controller/pause", False)
-    # Targets stay.
-    report = arms.wait_for_state("Reached")
-    assert report.target == pytest.approx((0.05, 0.15), abs=1e-3)
+    # The targets of the scene come back, those sent since are forgotten.
+    for arm in ARMS:
+        report = arms.wait_for_state("Reached", arm)
+        expected = (base_of(arm)[0] + 0.05, 0.15)
+        assert report.target == pytest.approx(expected, abs=1e-9)
 
 
 def test_one_arm_is_reset_or_idle_without_the_other(arms):
