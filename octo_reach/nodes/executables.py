@@ -91,7 +91,7 @@ def _say_missing(error: ModuleNotFoundError) -> int:
         "source a ROS 2 installation, or take the extra ros, in a checkout: pip install '.[ros]'"
     )
     if error.name == "viser":
-        remedy = "take the extra viewer, in a checkout: pip install '.[viewer]'"
+        remedy = "pip install 'viser<1.2'; in a checkout, the extra viewer: pip install '.[viewer]'"
     if error.name == "interactive_markers":
         distribution = os.environ.get("ROS_DISTRO", "DISTRIBUTION")
         remedy = (

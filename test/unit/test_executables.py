@@ -41,7 +41,7 @@ sys.exit(executables.{executable}())
     assert "pip install '.[ros]'" in line
 
 
-def test_without_its_browser_library_the_viewer_says_which_extra_to_take():
+def test_without_its_browser_library_the_viewer_says_how_to_get_it():
     pytest.importorskip("rclpy", reason="rclpy is not installed")
     code = """
 import sys
@@ -53,7 +53,7 @@ sys.exit(executables.viewer())
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert "needs viser, which is not installed here" in line
-    assert "pip install '.[viewer]'" in line
+    assert "pip install 'viser<1.2'" in line and "pip install '.[viewer]'" in line
 
 
 def test_without_interactive_markers_the_handles_say_where_they_come_from():
