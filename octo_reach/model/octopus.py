@@ -106,11 +106,6 @@ class Arm:
     def _count(self) -> int:
         return int(self._octopus._arms["segment_count"][self.index])
 
-    def _view(self, array: Floats) -> Floats:
-        view = array.view()
-        view.flags.writeable = False
-        return view
-
     @property
     def number(self) -> int:
         """The arm's number, from 1."""
@@ -134,7 +129,8 @@ class Arm:
     @property
     def base(self) -> Floats:
         """Position of the base, shape (2,), in the scene's unit."""
-        return self._view(self._octopus._bases[self.index])
+        value: Floats = self._octopus._shown.bases[self.index]
+        return value
 
     @property
     def initial_heading(self) -> float:
@@ -144,22 +140,26 @@ class Arm:
     @property
     def angles(self) -> Floats:
         """Joint angles, shape (N,), rad: the base's heading, then bends."""
-        return self._view(self._octopus._links["angle"][self.index, : self._count])
+        value: Floats = self._octopus._shown.links["angle"][self.index, : self._count]
+        return value
 
     @property
     def joints(self) -> Floats:
         """Joint positions from the base to the tip, shape (N + 1, 2), in the scene's unit."""
-        return self._view(self._octopus._joints[self.index, : self._count + 1])
+        value: Floats = self._octopus._shown.joints[self.index, : self._count + 1]
+        return value
 
     @property
     def headings(self) -> Floats:
         """Absolute headings of the segments, shape (N,), rad."""
-        return self._view(self._octopus._links["heading"][self.index, : self._count])
+        value: Floats = self._octopus._shown.links["heading"][self.index, : self._count]
+        return value
 
     @property
     def tip(self) -> Floats:
         """Position of the tip, shape (2,), in the scene's unit."""
-        return self._view(self._octopus._joints[self.index, self._count])
+        value: Floats = self._octopus._shown.joints[self.index, self._count]
+        return value
 
     @property
     def target(self) -> Floats:
@@ -168,12 +168,14 @@ class Arm:
         While the arm carries, this is renewed with every update, so that the object ends up at the
         destination.
         """
-        return self._view(self._octopus._targets[self.index])
+        value: Floats = self._octopus._shown.targets[self.index]
+        return value
 
     @property
     def destination(self) -> Floats:
         """Where the tip, or the held object, was sent, shape (2,), in the scene's unit."""
-        return self._view(self._octopus._destinations[self.index])
+        value: Floats = self._octopus._shown.destinations[self.index]
+        return value
 
     @property
     def aim(self) -> Floats:
@@ -187,24 +189,26 @@ class Arm:
     @property
     def requests(self) -> Floats:
         """Attachment each segment asks its neighbour for, shape (N, 2), in the scene's unit."""
-        return self._view(self._octopus._requests[self.index, : self._count])
+        value: Floats = self._octopus._shown.requests[self.index, : self._count]
+        return value
 
     @property
     def request_headings(self) -> Floats:
         """Heading proposed with each request, shape (N,), rad."""
-        return self._view(self._octopus._links["request_heading"][self.index, : self._count])
+        value: Floats = self._octopus._shown.links["request_heading"][self.index, : self._count]
+        return value
 
     @property
     def goals(self) -> Floats:
         """Local goal of each segment in the last update, shape (N, 2), in the scene's unit."""
-        return self._view(self._octopus._goals[self.index, : self._count])
+        value: Floats = self._octopus._shown.goals[self.index, : self._count]
+        return value
 
     @property
     def steered(self) -> Flags:
         """Whether steering changed that goal, shape (N,)."""
-        view = self._octopus._links["steered"][self.index, : self._count].view()
-        view.flags.writeable = False
-        return view
+        value: Flags = self._octopus._shown.links["steered"][self.index, : self._count]
+        return value
 
     @property
     def active(self) -> bool:
@@ -329,6 +333,21 @@ class Arm:
         if math.hypot(target_x - base_x, target_y - base_y) > self.parameters.reach:
             return "Beyond reach"
         return "Reaching"
+
+
+class _Shown:
+    """The columns that an `Arm` gives parts of: views that cannot be written through."""
+
+    def __init__(self, state: State) -> None:
+        arms, links = state.arms.view(), state.links.view()
+        arms.flags.writeable = links.flags.writeable = False
+        self.links = links
+        self.bases = pairs_of(arms, "base")
+        self.targets = pairs_of(arms, "target")
+        self.destinations = pairs_of(arms, "destination")
+        self.joints = pairs_of(links, "")
+        self.requests = pairs_of(links, "request")
+        self.goals = pairs_of(links, "goal")
 
 
 class Octopus:
@@ -692,6 +711,7 @@ class Octopus:
     def _bind(self, state: State) -> None:
         """Work on these tables from now on; their columns are looked up once, here."""
         self._state = state
+        self._shown = _Shown(state)
         self._handed = addresses_of(state) if COMPILED else state
         self._arms = {name: state.arms[name] for name in ARM.names or ()}
         self._links = {name: state.links[name] for name in LINK.names or ()}
