@@ -42,7 +42,7 @@ def exchange_requests(
             requests are replaced, and goals after steering filled in.
         obstacles: centre and radius of each obstacle, shape (K, 3).
         rules: constants of the scene.
-        nearby: scratch, shape (K, 3) or longer.
+        nearby: scratch, shape (K, 4) or longer.
 
     Returns:
         Whether any goal was steered.
@@ -122,7 +122,7 @@ def turn_towards_goals(
             in the same order, shape (J, 3).
         allowance: how far that is, in the scene's unit; below 0, only `obstacles` count.
         rules: constants of the scene.
-        nearby: scratch, shape (K, 3) or longer.
+        nearby: scratch, shape (K, 4) or longer.
 
     Returns:
         Whether this second look steered any goal.

@@ -49,7 +49,8 @@ def list_close_objects(
         first: first segment of the group, from 0.
         length: length of a segment, in the scene's unit.
         state: the tables; places on the arm's near list are filled into the column `close`, and
-            into `nearby` centres, and within which distance of them there is touch.
+            into `nearby` centres, within which distance of them there is touch, and the square of
+            that beyond which no segment that starts there touches.
         rules: constants of the scene.
 
     Returns:
@@ -68,7 +69,11 @@ def list_close_objects(
             state.objects[count]["close"] = place
             state.nearby[count, 0] = thing["x"]
             state.nearby[count, 1] = thing["y"]
-            state.nearby[count, 2] = thing["radius"] + rules.sensor_radius
+            touching = thing["radius"] + rules.sensor_radius
+            state.nearby[count, 2] = touching
+            # The centre is nearer to no point of a segment than to its start, less its length.
+            horizon = (touching + length) * SLACK
+            state.nearby[count, 3] = horizon * horizon
             count += 1
     return count
 
@@ -119,18 +124,15 @@ def sense_objects_around(row: int, state: State, rules: KernelRules) -> None:
         for listed in range(close):
             c_x = state.nearby[listed, 0]
             c_y = state.nearby[listed, 1]
-            touching = state.nearby[listed, 2]
-            # The centre is nearer to no point of the segment than to its start, less its length.
-            horizon = (touching + length) * SLACK
             d_x = c_x - start["x"]
             d_y = c_y - start["y"]
-            if d_x * d_x + d_y * d_y > horizon * horizon:
+            if d_x * d_x + d_y * d_y > state.nearby[listed, 3]:
                 continue
             h_x, h_y = closest_point(start["x"], start["y"], end["x"], end["y"], c_x, c_y)
             d_x = c_x - h_x
             d_y = c_y - h_y
             distance = math.sqrt(d_x * d_x + d_y * d_y)
-            if distance > touching:
+            if distance > state.nearby[listed, 2]:
                 continue
             near = state.near[row, state.objects[listed]["close"]]
             thing = state.objects[near["row"]]

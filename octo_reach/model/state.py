@@ -144,7 +144,7 @@ class State(NamedTuple):
         around_obstacles: (A, K, 3) centre and radius of the obstacles among them.
         contacts: (A, C) of `CONTACT`.
         versions: (2,) change counters, see SCENE and MOTION.
-        nearby: (K, 3) scratch: what could matter to a group of segments, centre and radius.
+        nearby: (K, 4) scratch: what could matter to a group of segments, and how near.
         pairs: (G * K,) of `PAIR`, for G groups of segments.
     """
 
@@ -173,7 +173,7 @@ def empty_state(arms: int, segments: int, objects: int, contacts: int) -> State:
         around_obstacles=np.zeros((arms, objects, 3)),
         contacts=np.zeros((arms, contacts), CONTACT),
         versions=np.zeros(2, _WHOLE),
-        nearby=np.zeros((objects, 3)),
+        nearby=np.zeros((objects, 4)),
         pairs=np.zeros((segments + GROUP - 1) // GROUP * objects, PAIR),
     )
     state.arms["gated"] = True

@@ -12,7 +12,7 @@ from octo_reach.model.compilation import compiled
 from octo_reach.model.geometry import Floats, segment_distance
 from octo_reach.model.rules import KernelRules
 
-GROUP = 8
+GROUP = 4
 """Neighbouring segments that share one list of nearby obstacles."""
 HALF = GROUP // 2
 """No point of a group is further than so many segment lengths from the joint in its middle."""
@@ -40,22 +40,26 @@ def list_nearby(
         segment_length: length of a segment, in the scene's unit.
         obstacles: centre and radius of each obstacle, shape (K, 3).
         rules: constants of the scene.
-        nearby: filled with centre and radius of those in question, shape (K, 3) or longer.
+        nearby: filled with what `steer` takes of those in question, shape (K, 4) or longer.
 
     Returns:
         How many there are.
     """
     sight = rules.lookahead_segments * segment_length
-    margin = spread + sight + rules.arm_clearance + rules.steering_margin
+    margin = rules.arm_clearance + rules.steering_margin
     count = 0
     for k in range(len(obstacles)):
         d_x = obstacles[k, 0] - centre_x
         d_y = obstacles[k, 1] - centre_y
-        horizon = (margin + obstacles[k, 2]) * SLACK
+        influence = obstacles[k, 2] + margin
+        horizon = (spread + sight + influence) * SLACK
         if d_x * d_x + d_y * d_y <= horizon * horizon:
             nearby[count, 0] = obstacles[k, 0]
             nearby[count, 1] = obstacles[k, 1]
-            nearby[count, 2] = obstacles[k, 2]
+            nearby[count, 2] = influence
+            # No point of a look is nearer to the centre than its start is, less its length.
+            horizon = (sight + influence) * SLACK
+            nearby[count, 3] = horizon * horizon
             count += 1
     return count
 
@@ -67,7 +71,7 @@ def steer(
     goal_x: float,
     goal_y: float,
     segment_length: float,
-    obstacles: Floats,
+    nearby: Floats,
     count: int,
     rules: KernelRules,
 ) -> tuple[float, float, bool]:
@@ -84,7 +88,9 @@ def steer(
         goal_x: x of the local goal.
         goal_y: y of the local goal.
         segment_length: length of a segment, in the scene's unit.
-        obstacles: centre and radius of each obstacle, shape (K, 3) or longer.
+        nearby: what `list_nearby` has listed, shape (K, 4) or longer: of each obstacle its centre,
+            the radius of its early-warning circle, and the square of the distance beyond which no
+            look reaches that.
         count: how many of them there are.
         rules: constants of the scene.
 
@@ -92,21 +98,20 @@ def steer(
         The goal to use, x and y, and whether it was changed.
     """
     farthest_look = rules.lookahead_segments * segment_length
-    margin = rules.arm_clearance + rules.steering_margin
     look = -1.0
+    u_x = 0.0
+    u_y = 0.0
     end_x = start_x
     end_y = start_y
     nearest = -1
     nearest_squared = math.inf
     for k in range(count):
-        c_x = obstacles[k, 0] - start_x
-        c_y = obstacles[k, 1] - start_y
+        c_x = nearby[k, 0] - start_x
+        c_y = nearby[k, 1] - start_y
         centre_squared = c_x * c_x + c_y * c_y
-        influence = obstacles[k, 2] + margin
-        # No point of the line is nearer to the centre than the start is, less the line's length.
-        horizon = (farthest_look + influence) * SLACK
-        if centre_squared >= nearest_squared or centre_squared > horizon * horizon:
+        if centre_squared >= nearest_squared or centre_squared > nearby[k, 3]:
             continue
+        influence = nearby[k, 2]
         if look < 0.0:
             # The line itself is worked out for the first obstacle that could lie in its way.
             d_x = goal_x - start_x
@@ -115,21 +120,27 @@ def steer(
             if distance <= rules.geometry_tolerance:
                 return goal_x, goal_y, False
             look = min(distance, farthest_look)
-            end_x = start_x + d_x / distance * look
-            end_y = start_y + d_y / distance * look
+            u_x = d_x / distance
+            u_y = d_y / distance
+            end_x = start_x + u_x * look
+            end_y = start_y + u_y * look
+        # No point of it is nearer than its straight line, nor from behind than its start.
+        wide = influence * SLACK
+        if abs(u_x * c_y - u_y * c_x) > wide or u_x * c_x + u_y * c_y < -wide:
+            continue
         if (
-            segment_distance(start_x, start_y, end_x, end_y, obstacles[k, 0], obstacles[k, 1])
+            segment_distance(start_x, start_y, end_x, end_y, nearby[k, 0], nearby[k, 1])
             < influence
         ):
             nearest = k
             nearest_squared = centre_squared
     if nearest < 0:
         return goal_x, goal_y, False
-    centre_x = obstacles[nearest, 0]
-    centre_y = obstacles[nearest, 1]
+    centre_x = nearby[nearest, 0]
+    centre_y = nearby[nearest, 1]
     step = rules.turn_sign * rules.boundary_step
     around = math.atan2(start_y - centre_y, start_x - centre_x) + step
-    radius = obstacles[nearest, 2] + margin + rules.waypoint_margin
+    radius = nearby[nearest, 2] + rules.waypoint_margin
     return (
         centre_x + radius * math.cos(around),
         centre_y + radius * math.sin(around),

@@ -57,7 +57,7 @@ class NeighbourPlanner(Planner):
         bend = float(parameters.maximum_bend)
         # The kernels only read these, but compiled code tells writable arrays from read-only ones.
         around = np.array(obstacles)
-        nearby = np.empty_like(around)
+        nearby = np.empty((len(around), 4))
         rules = (self._rules or arm.rules).for_kernels()
         exchange_requests(
             float(target[0]),

@@ -48,7 +48,7 @@ class Chain:
             self.links,
             self.obstacles,
             self.rules,
-            np.empty_like(self.obstacles),
+            np.empty((len(self.obstacles), 4)),
         )
 
     def turn(self, goals, dt=DT, speed=1.5, around=None, allowance=-1.0) -> np.ndarray:
@@ -64,7 +64,7 @@ class Chain:
             self.obstacles if around is None else around,
             allowance,
             self.rules,
-            np.empty_like(self.obstacles),
+            np.empty((len(self.obstacles), 4)),
         )
         return self.proposed
 
@@ -244,7 +244,10 @@ def test_what_the_first_look_steered_stays_told():
 
 def goals_by_hand(chain: Chain, starts, goals) -> list[tuple[float, float, bool]]:
     """Steer every segment with every obstacle there is, one by one."""
-    crowd = chain.obstacles
+    warning = chain.rules.arm_clearance + chain.rules.steering_margin
+    crowd = np.full((len(chain.obstacles), 4), math.inf)
+    crowd[:, :3] = chain.obstacles
+    crowd[:, 2] += warning
     return [
         steer(*map(float, start), *map(float, goal), LENGTH, crowd, len(crowd), chain.rules)
         for start, goal in zip(starts, goals, strict=True)

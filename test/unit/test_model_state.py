@@ -17,8 +17,8 @@ def test_every_table_has_the_shape_its_docstring_states():
         "around_obstacles": (arms, objects, 3),
         "contacts": (arms, contacts),
         "versions": (2,),
-        "nearby": (objects, 3),
-        "pairs": (3 * objects,),  # twenty segments make three groups of eight
+        "nearby": (objects, 4),
+        "pairs": (5 * objects,),  # twenty segments make five groups of four
     }
     assert all(table.flags.c_contiguous for table in state)
 

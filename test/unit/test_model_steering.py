@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from octo_reach.model.rules import ReachRules
-from octo_reach.model.steering import steer
+from octo_reach.model.steering import list_nearby, steer
 
 PIXEL = ReachRules.pixel()
 LENGTH = 10.0
@@ -13,7 +13,10 @@ LENGTH = 10.0
 
 def steered(start, goal, *obstacles, rules=PIXEL):
     around = np.array(obstacles, dtype=float).reshape(-1, 3)
-    x, y, changed = steer(*start, *goal, LENGTH, around, len(around), rules.for_kernels())
+    nearby = np.empty((len(around), 4))
+    kernel_rules = rules.for_kernels()
+    count = list_nearby(*start, 0.0, LENGTH, around, kernel_rules, nearby)
+    x, y, changed = steer(*start, *goal, LENGTH, nearby, count, kernel_rules)
     return (x, y), changed
 
 
