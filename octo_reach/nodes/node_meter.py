@@ -37,7 +37,7 @@ class NodeMeter(Node):
         Args:
             arms: numbers of the controller's arms.
         """
-        super().__init__("node_meter", start_parameter_services=False, enable_rosout=False)
+        super().__init__("node_meter", enable_rosout=False)
         numbers = tuple(arms)
         controller = f"{self.get_namespace().rstrip('/')}/reach_controller"
         self._controller = controller

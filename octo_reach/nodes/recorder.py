@@ -104,7 +104,6 @@ class Recorder(Node):
         super().__init__(
             "octo_reach_record",
             namespace=namespace,
-            start_parameter_services=False,
             enable_rosout=False,
         )
         self.failure: OSError | None = None

@@ -20,6 +20,7 @@ from mcap.exceptions import McapError
 from mcap.reader import make_reader
 from mcap.stream_reader import StreamReader
 from mcap_ros2.decoder import DecoderFactory
+from rcl_interfaces.srv import ListParameters
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
@@ -138,6 +139,12 @@ def test_a_recording_has_what_was_kept_what_is_said_and_what_comes_later(
     assert said["kept", "before"].publish_time < min(m.log_time for m in said.values())
     assert re.search(rf"{namespace}/late +std_msgs/msg/String +2", process.output)
     assert re.search(r"messages in [\d.]+ s: .*out\.mcap", process.output)
+
+
+def test_whoever_lists_the_parameters_of_all_nodes_gets_its_answer(record, probe):
+    record()
+    answer = probe.call(ListParameters, "octo_reach_record/list_parameters")
+    assert "use_sim_time" in answer.result.names
 
 
 def test_publishers_of_other_qualities_that_join_are_heard_and_nothing_counts_twice(
