@@ -3,7 +3,9 @@
 The world is the authority on objects; the controller is the authority on its arms. A grasp is a
 claim: the controller carries on with the object as its own, and for a moment reads no report as the
 answer, since a report may have been under way already. After that moment a report that shows the
-object lying in the world, or in another arm's hands, means let go.
+object lying in the world, or in another arm's hands, means let go. Of an object that is let go the
+arm knows best for as long; but once a claim was confirmed, a report that no longer shows the object
+in that hand is newer than the release, and counts at once.
 """
 
 from __future__ import annotations
@@ -46,7 +48,8 @@ class ReportedScene:
     """Takes reports about objects and makes the octopus's scene follow them.
 
     Attributes:
-        grace: time after a claim or a release in which no report counts as its answer, s.
+        grace: time after a claim or a release in which a report that may be older than it counts
+            for nothing, s.
     """
 
     def __init__(self, octopus: Octopus, grace: float, say: Callable[[str], object]) -> None:
@@ -63,6 +66,7 @@ class ReportedScene:
         self._reported: dict[int, ReportedObject] = {}
         self._owned: dict[int, int] = {}
         self._settled: dict[int, float] = {}
+        self._let_go: dict[int, int] = {}
         self._laid: dict[int, tuple[ObjectKind, float, tuple[float, float]]] | None = None
         self._next_expiry = math.inf
 
@@ -75,9 +79,16 @@ class ReportedScene:
         owners = self._octopus.owners
         if owners == self._owned:
             return
-        for number, _ in owners.items() ^ self._owned.items():
+        for number, arm in owners.items() ^ self._owned.items():
             self._settled[number] = now + self.grace
+            self._let_go.pop(number, None)
+            if number not in owners and self._was_confirmed(number, arm):
+                self._let_go[number] = arm
         self._owned = owners
+
+    def _was_confirmed(self, number: int, arm: int) -> bool:
+        thing = self._reported.get(number)
+        return thing is not None and thing.holder is not None and thing.holder[0] == arm
 
     def apply(self, changes: Iterable[ObjectChange], now: float) -> None:
         """Take one message's changes in.
@@ -99,6 +110,8 @@ class ReportedScene:
         """
         if not messages:
             return
+        # What was let go before was let go of as it was reported then.
+        self.note_grips(messages[-1][1])
         for changes, received in messages:
             self._note(changes, received)
         self._plan_expiry()
@@ -204,6 +217,13 @@ class ReportedScene:
             return f"it is reported to be held by {arm_name(thing.holder[0])}"
         return ""
 
+    def _may_be_older(self, number: int, thing: ReportedObject) -> bool:
+        """Tell whether a report of an object may have been made before that was let go."""
+        if thing.received >= self._settled.get(number, -math.inf):
+            return False
+        arm = self._let_go.get(number)
+        return arm is None or self._was_confirmed(number, arm)
+
     def _position(self, number: int) -> tuple[float, float]:
         """Give where the octopus has an object, (x, y), m."""
         objects = self._octopus.objects
@@ -214,8 +234,8 @@ class ReportedScene:
         octopus = self._octopus
         if number in self._owned:
             return HELD
-        if thing.received < self._settled.get(number, -math.inf) and number in octopus.objects:
-            # Let go so lately that the report may be older: the arm knows best.
+        if self._may_be_older(number, thing) and number in octopus.objects:
+            # Than that it was let go: the arm knows best.
             return self._position(number)
         if thing.holder is None:
             return thing.position

@@ -258,7 +258,29 @@ def test_a_report_that_was_under_way_when_the_arm_let_go_changes_nothing(story):
     assert story.octopus.owners == {}
 
 
-def test_the_answer_to_a_release_counts_after_the_grace(story):
+def test_once_a_claim_was_confirmed_a_report_that_the_object_lies_free_counts_at_once(story):
+    grip = story.grasp()
+    story.report(in_hand(5, 1, grip.segment, grip.offset), after=0.01)
+    story.octopus.start_over(1)
+    story.scene.note_grips(story.now)
+    lies = story.position()
+    # Under way already, and then what the world makes of it.
+    story.report(in_hand(5, 1, grip.segment, grip.offset), after=0.005)
+    assert story.position() == lies
+    story.report(free(5, (0.3, 0.3)), after=0.005)
+    assert story.position() == (0.3, 0.3)
+    assert story.octopus.owners == {}
+
+
+def test_a_confirmed_object_that_is_let_go_may_be_in_other_hands_at_once(story):
+    grip = story.grasp()
+    story.report(in_hand(5, 1, grip.segment, grip.offset), after=0.01)
+    story.octopus.release(1)
+    story.report(in_hand(5, 2, 4, (0.0, 0.0)), after=0.005)
+    assert story.position() == pytest.approx(tuple(story.octopus.arm(2).joints[4].tolist()))
+
+
+def test_the_answer_to_the_release_of_an_unconfirmed_object_counts_after_the_grace(story):
     story.grasp()
     story.octopus.release(1)
     story.scene.note_grips(story.now)
