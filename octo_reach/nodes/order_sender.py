@@ -8,6 +8,7 @@ from typing import Any
 from geometry_msgs.msg import PointStamped
 from rcl_interfaces.msg import Parameter as ParameterMessage
 from rcl_interfaces.srv import SetParameters
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.publisher import Publisher
@@ -37,6 +38,10 @@ from octo_reach.viewer.orders import (
 CONTROLLER = "reach_controller"
 WORLD_NODE = "simulated_world"
 EDITS = "scene/edit"
+PATIENCE = 2.0
+"""How long to wait for an answer before it is said that none comes, s."""
+STEADY = Clock(clock_type=ClockType.STEADY_TIME)
+"""Not the node's clock: that may stand still."""
 
 
 class OrderSender:
@@ -140,21 +145,34 @@ class OrderSender:
         kind: Any,
         service: str,
         request: Any = None,
-        then: Callable[[], object] = lambda: None,
+        then: Callable[[], object] | None = None,
     ) -> None:
-        """Call a service; `then` is called when it has answered, or at once where nobody would."""
+        """Call a service; go on with `then` when it has answered, or where no answer comes."""
         client = self._caller(kind, service)
         if not client.service_is_ready():
             self._tell(service, "nobody offers it")
-            then()
+            if then is not None:
+                then()
             return
-
-        def hear(done: Any) -> None:
-            self._hear_answer(service, done)
-            then()
-
         future = client.call_async(request if request is not None else kind.Request())
-        future.add_done_callback(hear)
+        future.add_done_callback(lambda done: self._hear_answer(service, done))
+        if then is not None:
+            self._go_on_after(service, future, then)
+
+    def _go_on_after(self, service: str, future: Any, then: Callable[[], object]) -> None:
+        def go_on(done: Any) -> None:
+            # Whichever comes first, the answer or the end of patience.
+            if not timer.is_canceled():
+                timer.cancel()
+                self._node.destroy_timer(timer)
+                then()
+
+        def give_up() -> None:
+            self._tell(service, "does not answer")
+            go_on(None)
+
+        timer = self._node.create_timer(PATIENCE, give_up, clock=STEADY)
+        future.add_done_callback(go_on)
 
     def _hear_answer(self, service: str, future: Any) -> None:
         answer = future.result()

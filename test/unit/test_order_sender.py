@@ -28,12 +28,34 @@ class Answer:
             callback(self)
 
 
+class Timer:
+    """A timer that runs out when the test says so."""
+
+    def __init__(self, callback: Any) -> None:
+        self.run_out = callback
+        self._canceled = False
+
+    def cancel(self) -> None:
+        self._canceled = True
+
+    def is_canceled(self) -> bool:
+        return self._canceled
+
+
 class Node:
     """A node whose clients write down what they are asked."""
 
     def __init__(self, offered: set[str]) -> None:
         self.offered = offered
         self.asked: list[tuple[str, Answer]] = []
+        self.timers: list[Timer] = []
+
+    def create_timer(self, seconds: float, callback: Any, clock: Any) -> Timer:
+        self.timers.append(Timer(callback))
+        return self.timers[-1]
+
+    def destroy_timer(self, timer: Timer) -> None:
+        self.timers.remove(timer)
 
     def create_publisher(self, *arguments: Any) -> None:
         return None
@@ -71,6 +93,19 @@ def test_the_world_starts_over_when_the_arms_have_let_go_and_not_before():
     assert [service for service, _ in node.asked] == RESETS
     node.asked[1][1].come()
     assert told == []
+    assert node.timers == []
+
+
+def test_the_world_starts_over_though_the_arms_do_not_answer_and_that_is_said():
+    node = Node(set(RESETS))
+    sender, told = sender_for(node)
+    sender.obey(ResetAll())
+    node.timers[0].run_out()
+    assert [service for service, _ in node.asked] == RESETS
+    assert told == [("reach_controller/reset", "does not answer")]
+    # An answer that comes after all starts nothing again.
+    node.asked[0][1].come()
+    assert [service for service, _ in node.asked] == RESETS
 
 
 @pytest.mark.parametrize("missing", RESETS)
