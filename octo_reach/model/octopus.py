@@ -232,7 +232,7 @@ class Arm:
 
     @property
     def updates(self) -> int:
-        """How often the arm has moved or tried to move."""
+        """How often the arm has moved or tried to move; not when an ungated planner let it rest."""
         return int(self._octopus._arms["updates"][self.index])
 
     @property
@@ -881,6 +881,8 @@ class Octopus:
             obstacles.flags.writeable = False
             target = np.array((target_x, target_y))
             asked = planner.propose(self._views[row], target, obstacles, dt)
+            if asked is not None or planner.gated:
+                self._arms["updates"][row] += 1
             if asked is not None:
                 self._take_proposal(row, planner.name, asked)
                 limit_proposal(row, dt, state)

@@ -135,7 +135,6 @@ def begin_update(
         arrived = math.sqrt(d_x * d_x + d_y * d_y) <= rules.reach_tolerance
         if arrived and not arm["touches_obstacle"]:
             return False, 0.0, 0.0
-    arm["updates"] += 1
     return True, target_x, target_y
 
 
@@ -327,6 +326,7 @@ def update_arms(first: int, last: int, dt: float, state: State, rules: KernelRul
     for row in range(first, last):
         moving, target_x, target_y = begin_update(row, dt, False, state, rules)
         if moving:
+            state.arms[row]["updates"] += 1
             propose_by_neighbours(row, target_x, target_y, dt, state, rules)
             finish_update(row, state, rules)
         sense(row, state, rules)

@@ -50,27 +50,33 @@ class RetreatingPlanner(Planner):
         self.note = ""
         self.state = ""
         self.retreats = False
-        self._around: bytes | None = None
+        self._scene: tuple[bytes, float] | None = None
         self._aim = b""
         self._escape: _Escape | None = None
 
     def propose(self, arm: Arm, target: Floats, obstacles: Floats, dt: float) -> Floats | None:
         """Propose the next step out of an overlap, else the next one towards the target."""
-        around, aim = obstacles.tobytes(), target.tobytes()
-        # Nothing but another scene, or another pose at a reset, makes an arm overlap.
-        if around != self._around:
-            self._around, self._aim = around, b""
-            self._escape = _Escape.needed(arm, obstacles)
+        scene, aim = (obstacles.tobytes(), arm.grip_radius), target.tobytes()
+        # Nothing makes an arm overlap but another scene, or another pose at a reset.
+        if scene != self._scene:
+            escape = _Escape.needed(arm, obstacles)
+            if self._escape is not None and escape is None:
+                self.reset()
+            self._scene, self._aim, self._escape = scene, b"", escape
         if self._escape is not None:
             step = self._escape.step(arm, dt)
             if step is not None:
                 self.state, self.note, self.retreats = "", DRAWING_OUT, True
                 return step
             self.reset()
-            self._around = around
+            self._scene = scene
         if aim != self._aim:
+            if _is_blocked(target, obstacles, arm.rules.arm_clearance):
+                self.state, self.note = BLOCKED, ON_THE_TARGET
+            elif self.state == BLOCKED:
+                self.reset()
+                self._scene = scene
             self._aim = aim
-            self._heed(target, obstacles, arm.rules.arm_clearance)
         arrived = math.dist(arm.tip.tolist(), target.tolist()) <= arm.rules.reach_tolerance
         if arrived or self.state == BLOCKED:
             return None
@@ -83,13 +89,11 @@ class RetreatingPlanner(Planner):
         """
         raise NotImplementedError
 
-    def _heed(self, target: Floats, obstacles: Floats, clearance: float) -> None:
-        """Wait where a target lies within the clearance of an obstacle."""
-        away = np.hypot(*(obstacles[:, :2] - target).T)
-        if np.any(away < obstacles[:, 2] + clearance):
-            self.state, self.note = BLOCKED, ON_THE_TARGET
-        elif self.state == BLOCKED:
-            self.state = self.note = ""
+
+def _is_blocked(target: Floats, obstacles: Floats, clearance: float) -> bool:
+    """Tell whether a target lies within the clearance of an obstacle."""
+    away = np.hypot(*(obstacles[:, :2] - target).T)
+    return bool(np.any(away < obstacles[:, 2] + clearance))
 
 
 class _Escape:

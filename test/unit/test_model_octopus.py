@@ -57,6 +57,13 @@ class Counting(Planner):
         self.resets += 1
 
 
+class Insisting(Counting):
+    """One that wants its arm to be where it is."""
+
+    def propose(self, arm, target, obstacles, dt):
+        return arm.angles.copy()
+
+
 # ------------------------------------------------------------------------------- the beginning
 
 
@@ -676,12 +683,18 @@ def test_a_planner_can_be_changed_on_the_way():
 
 
 def test_a_planner_without_gates_makes_way_for_the_gates_again():
-    octopus = one_arm(target=(60.0, 0.0), planner=Counting())
+    octopus = one_arm(target=(60.0, 0.0), planner=Insisting())
     octopus.step(TICK)
     assert octopus.arm(1).updates == 1
     octopus.set_planner(1, None)
     octopus.step(TICK)
     assert octopus.arm(1).updates == 1
+
+
+def test_an_update_in_which_an_ungated_planner_lets_the_arm_rest_does_not_count():
+    octopus = one_arm(target=(60.0, 0.0), planner=Counting())
+    run(octopus, 3)
+    assert octopus.arm(1).updates == 0
 
 
 # -------------------------------------------------------------------------------------- state

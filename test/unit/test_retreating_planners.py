@@ -1,6 +1,7 @@
 """Planners that know no way out of an overlap draw out of it first, and then go on as ever."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -152,6 +153,55 @@ def test_a_reached_target_stops_the_arm(name):
     assert 0.0 < octopus.arm(1).tip_error <= octopus.rules.reach_tolerance
     run(octopus, 0.5)
     assert octopus.arm(1).angles.tobytes() == before.tobytes()
+
+
+@every_planner
+def test_an_escape_whose_obstacle_is_taken_away_leaves_nothing_behind(name):
+    octopus = octopus_with(name)
+    run(octopus, 0.3)
+    number = drop(octopus, 10, (0.0, 6.0))
+    octopus.step(TICK)
+    assert octopus.arm(1).planner_note == DRAWING_OUT
+    octopus.remove_object(number)
+    octopus.step(TICK)
+    assert octopus.arm(1).planner_note != DRAWING_OUT
+    assert octopus.planner(1).retreats is False
+    run(octopus, 6.0)
+    assert (octopus.arm(1).state, octopus.arm(1).planner_note) == ("Reached", "")
+
+
+def test_what_fabrik_has_to_say_comes_back_when_the_target_is_free_again():
+    octopus = octopus_with("fabrik", target=(400.0, 0.0))
+    run(octopus, 2.0)
+    told = octopus.arm(1).planner_note
+    assert "beyond the arm's reach" in told
+    number = octopus.add_object(ObjectKind.OBSTACLE, (430.0, 20.0), 34.0)
+    octopus.step(TICK)
+    assert octopus.arm(1).planner_note == ON_THE_TARGET
+    octopus.remove_object(number)
+    run(octopus, 0.1)
+    assert octopus.arm(1).planner_note == told
+
+
+@every_planner
+def test_what_is_held_is_drawn_out_when_it_grows_into_an_obstacle(name):
+    octopus = octopus_with(name, target=(330.0, 20.0))
+    x, y = octopus.arm(1).joints[15].tolist()
+    food = octopus.add_object(ObjectKind.FOOD, (x, y - 10.0), 14.0)
+    run(octopus, 0.4)
+    assert octopus.owners == {food: 1}
+    x, y = octopus.objects.positions[0].tolist()
+    octopus.add_object(ObjectKind.OBSTACLE, (x, y - 30.0), 8.0)
+    octopus.reach(1, (x, y + 40.0))
+    octopus.step(TICK)
+    assert octopus.arm(1).planner_note != DRAWING_OUT
+    octopus.replace_objects(
+        replace(thing, radius=40.0) if thing.number == food else thing
+        for thing in octopus.objects
+    )
+    assert room(octopus) < 0.0
+    octopus.step(TICK)
+    assert octopus.arm(1).planner_note == DRAWING_OUT
 
 
 @every_planner
