@@ -21,9 +21,13 @@ from octo_reach.model.rules import UPDATE_RATE, ReachRules
 from octo_reach.model.scene import ObjectKind, SceneObject
 from octo_reach.model.state import MOTION, SCENE
 from octo_reach.planners.contained import ContainedPlanner
+from octo_reach.planners.guided.body import body_of
+from octo_reach.planners.guided.clearance import room_of
 
 LEAD = 0.1
 """How far ahead of the arm its copy may be, in seconds of turning at full speed."""
+TOGETHER = 1e-9
+"""Two poses that differ by no more, rad, are the same."""
 PATIENCE = 0.5
 """How long the copy waits for the arm before it goes back, s."""
 
@@ -92,6 +96,20 @@ class ArmCopy(Octopus):
         self._things["owner"][place] = row
         self._state.versions[SCENE] += 1
         self._take_along(arm)
+
+    def overlaps(self, number: int) -> bool:
+        """Tell whether an arm, or what it holds, is nearer to an obstacle than it may be.
+
+        Args:
+            number: the arm.
+
+        Raises:
+            UnknownArmError: no arm has that number.
+        """
+        arm = self.arm(number)
+        count = self._arms["obstacle_count"][arm.index]
+        obstacles = np.array(self._state.near_obstacles[arm.index, :count])
+        return bool(room_of(np.array(arm.angles), body_of(arm), obstacles) < 0.0)
 
     def _take_along(self, arm: Arm) -> None:
         grip = arm.grip
@@ -178,7 +196,10 @@ class LeadingArm:
             self._start(self._angles, self._target)
         lead = _apart(self._angles, arm.angles)
         farthest = LEAD * arm.parameters.turning_speed
-        if lead <= farthest:
+        # Out of an overlap the guard lets an arm go by small steps only, not straight to where
+        # several of them lead: each waits until the arm has taken the one before.
+        by_steps = self.octopus.overlaps(self.number)
+        if lead <= (TOGETHER if by_steps else farthest):
             self._waited = 0.0
         else:
             self._waited += seconds
@@ -188,7 +209,7 @@ class LeadingArm:
             self._start(self._angles, self._target)
         # As long steps as the arm's own: longer ones the guard takes for more dangerous.
         steps = max(1, round(seconds * UPDATE_RATE))
-        for _ in range(steps):
+        for _ in range(1 if by_steps else steps):
             self.octopus.step(seconds / steps)
         return np.array(arm.angles)
 

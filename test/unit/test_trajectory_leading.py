@@ -11,6 +11,8 @@ from octo_reach.model.reach import Planner
 from octo_reach.model.rules import ReachRules
 from octo_reach.model.scene import ObjectKind, SceneObject
 from octo_reach.planners import PLANNERS, ExternalPlanner, create_planner
+from octo_reach.planners.guided.body import body_of
+from octo_reach.planners.guided.clearance import room_of
 from octo_reach.planners.leading import LeadingArm
 
 STEP = 1.0 / 120.0
@@ -75,6 +77,27 @@ def test_every_planner_leads_a_distant_arm_to_its_targets(name):
         distant.run(3000, until="Reached")
         assert distant.arm.state == "Reached", (target, distant.leader.note)
     assert distant.said == []
+
+
+@pytest.mark.parametrize("name", ["guided", "fabrik", "jacobian_transpose", "jacobian_dls"])
+@pytest.mark.parametrize("joint", [3, 7])
+def test_a_distant_arm_is_led_out_of_an_obstacle_that_is_dropped_on_it(name, joint):
+    distant = Distant(create_planner(name))
+    distant.send((130.0, 140.0))
+    distant.run(3000, until="Reached")
+    x, y = distant.arm.joints[joint].tolist()
+    stone = SceneObject(1, ObjectKind.OBSTACLE, (x + 1.0, y + 1.0), 14.0)
+    for octopus in (distant.octopus, distant.leader.octopus):
+        octopus.replace_objects([stone])
+    distant.leader.hear_angles(distant.arm.angles.copy())
+
+    def overlaps():
+        angles, body = np.array(distant.arm.angles), body_of(distant.arm)
+        return room_of(angles, body, np.array([[*stone.position, stone.radius]])) < 0.0
+
+    assert overlaps()
+    distant.run(1200)
+    assert not overlaps()
 
 
 def test_the_copy_stays_near_the_arm_and_needs_no_new_start():
