@@ -12,6 +12,7 @@ do not: two systems with arms of the same number need ROS domains of their own.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -306,7 +307,7 @@ def _flag(name: str, text: str) -> bool:
 
 
 def _port(name: str, text: str) -> int:
-    if not text.isdecimal() or int(text) > LARGEST_PORT:
+    if not re.fullmatch("[0-9]{1,5}", text) or int(text) > LARGEST_PORT:
         raise ValueError(
             f"{name} must be a whole number from 0 (any that is free) to {LARGEST_PORT},"
             f" got {text!r}"

@@ -455,12 +455,12 @@ class ReachController(Node):
                     self.get_logger().warning("waiting for /clock")
                     waiting_said = True
             elif not self._paused:
-                self._take_due_steps(now, stop)
+                self._take_due_steps(stop)
             with self._lock:
                 if self._planners_awaited:
                     self._change_planners()
                 if time.monotonic() - self._spoke >= LONGEST_WAIT:
-                    self._rest(now)
+                    self._rest(self._now())
                 self._publish_report()
             self._wait(stop)
 
@@ -502,11 +502,13 @@ class ReachController(Node):
         """Whether the clock shows what it has shown for a while, steps that took long left out."""
         return self._looked - self._shown_since > STANDSTILL
 
-    def _take_due_steps(self, now: int, stop: SignalFlag) -> None:
+    def _take_due_steps(self, stop: SignalFlag) -> None:
         """Take what is due, but look up again before long: the rest stays due."""
         begun = time.monotonic()
         with self._lock:
-            if self._schedule.look(now, self._tick if self._simulated else 0):
+            # Asked here: a service may have looked at the clock while the lock was waited for, and
+            # what was asked before that would look like a clock that goes backwards.
+            if self._schedule.look(self._now(), self._tick if self._simulated else 0):
                 self._go_back()
             due = self._schedule.take()
         while due is not None:

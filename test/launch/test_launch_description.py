@@ -150,6 +150,8 @@ def test_a_viewer_that_fails_is_said_and_ends_nothing_else(installed):
         ("viewer_port", "web", "viewer_port must be a whole number from 0"),
         ("viewer_port", "-1", "to 65535, got '-1'"),
         ("viewer_port", "65536", "to 65535, got '65536'"),
+        ("viewer_port", "9" * 5000, "viewer_port must be a whole number from 0"),
+        ("viewer_port", "\N{FULLWIDTH DIGIT EIGHT}0", "viewer_port must be a whole number from 0"),
         ("use_sim_time", "2", "use_sim_time must be true or false"),
         ("config", "/no/such/file.yaml", "/no/such/file.yaml"),
     ],
