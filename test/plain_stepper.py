@@ -566,6 +566,12 @@ class PlainArm:
         self.avoiding = False
         self.drop_candidate()
 
+    def let_go(self) -> None:
+        """Hold nothing; the tip is sent where the object was."""
+        if self.grip is not None and self.destination is not None:
+            self.target = self.destination
+        self.grip = None
+
     def drop_candidate(self) -> None:
         """Forget the contact that was maturing into a grasp."""
         self.candidate = None
@@ -673,7 +679,7 @@ class PlainOctopus:
     def release(self, arm: int) -> None:
         """Let go where the object is; the arm goes idle so that it does not grasp at once again."""
         chosen = self._arms[arm]
-        chosen.grip = None
+        chosen.let_go()
         chosen.assign(active=False)
 
     def retract(self, arm: int) -> None:
@@ -691,7 +697,7 @@ class PlainOctopus:
     def reset(self, arm: int) -> None:
         """Let go and take the starting curve; target and active or idle stay as they are."""
         chosen = self._arms[arm]
-        chosen.grip = None
+        chosen.let_go()
         chosen.assign(active=chosen.active)
         chosen.restart_pose()
         self._sense(chosen)

@@ -501,7 +501,7 @@ class Octopus:
     def reset(self, number: int, parameters: ArmParameters | None = None) -> None:
         """Put an arm back in its starting pose, with new geometry if given (seed 000).
 
-        What it holds is let go where it is; the target and whether the arm is active stay.
+        What it holds is let go where it is; where the arm was sent and whether it is active stay.
 
         Raises:
             UnknownArmError: no arm has that number.
@@ -789,6 +789,8 @@ class Octopus:
         if held == NOTHING:
             return None
         self._arms["held"][row] = NOTHING
+        # While it carried, its tip aimed beside where it was sent.
+        self._targets[row] = self._destinations[row]
         self._things["owner"][held] = NOTHING
         self._state.versions[SCENE] += 1
         return int(self._things["number"][held])

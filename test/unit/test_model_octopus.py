@@ -396,6 +396,18 @@ def test_an_arm_that_starts_over_lets_go_where_the_object_is():
     assert octopus.arm(1).target.tolist() == list(FAR)
 
 
+@pytest.mark.parametrize("end", ["reset", "release", "remove"])
+def test_an_arm_that_lets_go_on_its_way_keeps_the_target_it_was_sent_to(end):
+    octopus = holding()
+    octopus.reach(1, THERE)
+    run(octopus, 10)
+    assert octopus.arm(1).target.tolist() != list(THERE)
+    octopus.remove_object(1) if end == "remove" else getattr(octopus, end)(1)
+    assert octopus.owners == {}
+    assert octopus.arm(1).target.tolist() == octopus.arm(1).aim.tolist() == list(THERE)
+    assert octopus.arm(1).active is (end == "reset")
+
+
 def test_a_planner_is_told_when_its_arm_starts_over():
     planner = Counting()
     octopus = one_arm(planner=planner)
