@@ -270,10 +270,13 @@ def _summarise(sweep: Sweep, output: Path | None, seconds: float) -> None:
     measured = [row.measures for row in sweep.rows() if row.measures is not None]
     sent = [measures for measures in measured if measures.reached is not None]
     reached = sum(bool(measures.reached) for measures in sent)
+    # Who grasps something on the way stops there, and comes no nearer to the target.
+    caught = sum(not measures.reached and measures.captures > 0 for measures in sent)
+    others = f", {caught} caught something instead" if caught else ""
     where = "" if output is None else f"; the table is in {output}"
     say(
         f"{_count_of(sweep.finished, 'run')} in {seconds:.1f} s: {reached} of"
-        f" {_count_of(len(sent), 'arm')} sent somewhere got there{where}"
+        f" {_count_of(len(sent), 'arm')} sent somewhere got there{others}{where}"
     )
     if sweep.failed:
         say(f"{_count_of(sweep.failed, 'run')} failed: the column error says why")

@@ -243,9 +243,9 @@ class Arm:
 
     @property
     def planner_note(self) -> str:
-        """What the planner has to say at the moment; empty when all is well."""
+        """What the planner has to say at the moment; empty when all is well, or the arm at rest."""
         planner = self._octopus._planners[self.index]
-        return "" if planner is None else planner.note
+        return "" if planner is None or not self.active else planner.note
 
     @property
     def planner_state(self) -> str:

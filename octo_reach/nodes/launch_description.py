@@ -98,7 +98,7 @@ def describe_launch(default_scene: str, default_config: str) -> LaunchDescriptio
                 "viewer",
                 default_value="false",
                 description="Whether a page for a browser is served, on this machine: true or"
-                " false; needs viser (pip install viser)",
+                " false; needs viser (pip install 'viser<1.2')",
             ),
             DeclareLaunchArgument(
                 "viewer_port",

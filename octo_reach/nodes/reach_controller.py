@@ -369,7 +369,8 @@ class ReachController(Node):
                 self._publish_joints(now, 0.0)
             self._publish_changes(now)
         response.success = True
-        response.message = f"{len(self._octopus.numbers)} arms start over"
+        count = len(self._octopus.numbers)
+        response.message = "1 arm starts over" if count == 1 else f"{count} arms start over"
         return response
 
     def _pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:

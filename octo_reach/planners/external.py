@@ -9,6 +9,9 @@ from octo_reach.model.octopus import Arm
 from octo_reach.model.reach import Planner
 
 WAITING = "waiting for a joint proposal"
+STANDING = "stands still by the last joint proposal, the target is not reached"
+PATIENCE = 1.0
+"""How long the arm has to stand still for that, s."""
 
 
 class ExternalPlanner(Planner):
@@ -19,7 +22,8 @@ class ExternalPlanner(Planner):
 
     Attributes:
         name: "external".
-        note: says so while there is no proposal to follow.
+        note: says so while there is no proposal to follow, and where the last one, or the guard,
+            leaves the arm at a standstill before its target.
         gated: False.
         follows_neighbours: False.
     """
@@ -31,6 +35,8 @@ class ExternalPlanner(Planner):
         """Wait for a first offer."""
         self.note = WAITING
         self._offered: Floats | None = None
+        self._last: Floats | None = None
+        self._stood = 0.0
 
     def offer(self, angles: Floats) -> None:
         """Give the joint angles to go to from now on.
@@ -46,8 +52,9 @@ class ExternalPlanner(Planner):
             raise ValueError(
                 f"offered angles must be finite, shape (N,), got {offered.tolist()}"
             )
+        if self._offered is None:
+            self.note = ""
         self._offered = offered
-        self.note = ""
 
     def propose(
         self, arm: Arm, target: Floats, obstacles: Floats, dt: float
@@ -62,9 +69,25 @@ class ExternalPlanner(Planner):
                 f"the joint proposal has {len(offered)} angles, not {len(arm.angles)}"
             )
             return None
+        self._note_standstill(arm, dt)
         return offered
+
+    def _note_standstill(self, arm: Arm, dt: float) -> None:
+        if self._last is None or not np.array_equal(self._last, arm.angles):
+            self._last = np.array(arm.angles)
+            self._stood = 0.0
+        else:
+            self._stood = 0.0 if _has_arrived(arm) else self._stood + dt
+        self.note = STANDING if self._stood >= PATIENCE else ""
 
     def reset(self) -> None:
         """Wait for a new offer: the last one was made for another assignment or pose."""
         self._offered = None
+        self._last = None
+        self._stood = 0.0
         self.note = WAITING
+
+
+def _has_arrived(arm: Arm) -> bool:
+    rules = arm.rules
+    return arm.tip_error <= (rules.reach_tolerance if arm.grip is None else rules.carry_tolerance)

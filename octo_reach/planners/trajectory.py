@@ -150,7 +150,7 @@ class TrajectoryPlanner(Planner):
         self._trajectory = trajectory
         self.under_way = True
         self._time = -delay
-        self.note = f"the trajectory starts in {delay:.3g} s" if delay > 0.0 else ""
+        self._note_delay()
 
     def propose(self, arm: Arm, target: Floats, obstacles: Floats, dt: float) -> Floats | None:
         """Propose the next angles on the trajectory; None before its start and after its end."""
@@ -160,6 +160,7 @@ class TrajectoryPlanner(Planner):
         if self._path is None:
             if self._time + dt <= 0.0:
                 self._time += dt
+                self._note_delay()
                 return None
             # The start may lie within this update.
             time = dt + min(0.0, self._time)
@@ -195,6 +196,11 @@ class TrajectoryPlanner(Planner):
         self._asked = None
         self._pace = 1.0
         self._slowed = False
+
+    def _note_delay(self) -> None:
+        """Say once a second when the trajectory starts."""
+        left = math.ceil(-self._time)
+        self.note = f"the trajectory starts in {left} s" if left > 0 else ""
 
     def _note_outcome(self, angles: Floats) -> None:
         """Find out whether the arm took the last step."""

@@ -14,7 +14,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from octo_reach.model.octopus import Arm, Octopus
 from octo_reach.ros.frames import arm_name
-from octo_reach.ros.states import WARNING_STATES
+from octo_reach.ros.states import WARNING_STATES, arm_warnings
 
 OK = DiagnosticStatus.OK
 WARN = DiagnosticStatus.WARN
@@ -115,7 +115,8 @@ def arm_parts(octopus: Octopus, warning: str = "") -> list[PartReport]:
         octopus: the arms.
         warning: why they do not do as told, beside their states; empty when all is well.
     """
-    return [_arm_part(arm, warning) for arm in octopus.arms]
+    warnings = arm_warnings(octopus, warning)
+    return [_arm_part(arm, warnings[arm.number]) for arm in octopus.arms]
 
 
 def _arm_part(arm: Arm, warning: str) -> PartReport:

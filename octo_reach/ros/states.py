@@ -7,10 +7,12 @@ import struct
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 
 from octo_reach.model.octopus import Arm, Octopus
+from octo_reach.model.scene import ObjectKind
 from octo_reach.ros.frames import arm_name, parse_arm_name
 from octo_reach.ros.packed import PackedMessage, StampView, packed_text
 
@@ -18,6 +20,9 @@ HARDWARE = "octo_reach"
 
 WARNING_STATES = frozenset({"Blocked", "Beyond reach", "No way", "Failed"})
 """States in which an arm cannot do what it was told."""
+
+DEEP = 1e-4
+"""How deep an arm has to be in an obstacle for a warning, m."""
 
 _KEYS = (
     "target",
@@ -116,10 +121,33 @@ class ArmStatesBuilder:
         _align(stream)
         stream += _COUNT.pack(len(octopus.arms))
         outlines = [_outline(arm) for arm in octopus.arms]
+        warnings = arm_warnings(octopus, warning)
         for arm, outline in zip(octopus.arms, outlines, strict=True):
-            _add_status(stream, arm, outline, warning)
+            _add_status(stream, arm, outline, warnings[arm.number])
         self._reported = (warning, outlines)
         return bytes(stream)
+
+
+def arm_warnings(octopus: Octopus, warning: str = "") -> dict[int, str]:
+    """Give what every arm has to warn of beside its state, by its number.
+
+    Args:
+        octopus: the arms.
+        warning: what all of them have to warn of; empty when all is well.
+
+    Returns:
+        That, and how deep the arm is in an obstacle, where one lies on it.
+    """
+    warnings = dict.fromkeys(octopus.numbers, warning)
+    contacts = octopus.contacts
+    overlaps = (contacts.kinds == int(ObjectKind.OBSTACLE)) & (contacts.distances < -DEEP)
+    for number in set(contacts.arms[overlaps].tolist()):
+        mine = np.flatnonzero(overlaps & (contacts.arms == number))
+        worst = mine[np.argmin(contacts.distances[mine])]
+        depth = -1e3 * float(contacts.distances[worst])
+        found = f"obstacle {int(contacts.objects[worst])} lies on it, {depth:.1f} mm deep"
+        warnings[number] = f"{warning}; {found}" if warning else found
+    return warnings
 
 
 def _outline(arm: Arm) -> _Outline:
@@ -140,7 +168,8 @@ def _add_status(stream: bytearray, arm: Arm, outline: _Outline, warning: str) ->
     target_x, target_y = arm.aim.tolist()
     warns = bool(warning) or outline.state in WARNING_STATES
     values = (
-        f"{target_x:.6g}, {target_y:.6g}",
+        # A nanometre is none: the cosine of a right angle is not quite zero.
+        f"{round(target_x, 9) + 0.0:.6g}, {round(target_y, 9) + 0.0:.6g}",
         f"{arm.tip_error:.6f}",
         "" if outline.object is None else str(outline.object),
         f"{arm.dwell:.3f}",

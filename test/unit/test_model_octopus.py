@@ -642,9 +642,12 @@ def test_an_arm_without_a_planner_follows_the_neighbour_rules():
 
 
 def test_an_arm_shows_the_name_and_the_note_of_its_planner():
-    arm = one_arm(planner=Counting()).arm(1)
+    octopus = one_arm(planner=Counting())
+    arm = octopus.arm(1)
     assert arm.planner_name == "counting"
     assert arm.planner_note == "counting resets"
+    octopus.idle(1)
+    assert arm.planner_note == ""
 
 
 def test_a_planner_starts_anew_with_every_assignment_and_reset():

@@ -14,6 +14,7 @@ from octo_reach.planners import (
     UnknownPlannerError,
     create_planner,
 )
+from octo_reach.planners.external import STANDING
 
 TICK = 1.0 / 120.0
 FAR = (60.0, 300.0)
@@ -97,6 +98,33 @@ def test_the_arm_follows_even_where_its_target_is_blocked_or_reached():
     before = octopus.arm(1).angles.copy()
     octopus.step(TICK)
     assert np.all(octopus.arm(1).angles > before)
+
+
+def test_an_arm_that_stands_still_before_its_target_says_so_after_a_second():
+    planner = ExternalPlanner()
+    octopus = octopus_with(planner)
+    arm = octopus.arm(1)
+    planner.offer(arm.angles + 0.05)
+    for _ in range(100):
+        octopus.step(TICK)
+        assert arm.planner_note == ""
+    for _ in range(40):
+        octopus.step(TICK)
+    assert arm.planner_note == STANDING
+    planner.offer(arm.angles + 0.05)
+    octopus.step(TICK)
+    octopus.step(TICK)
+    assert arm.planner_note == ""
+
+
+def test_an_arm_that_stands_still_at_its_target_has_nothing_to_say():
+    planner = ExternalPlanner()
+    octopus = octopus_with(planner)
+    octopus.reach(1, octopus.arm(1).tip.tolist())
+    planner.offer(octopus.arm(1).angles)
+    for _ in range(200):
+        octopus.step(TICK)
+    assert (octopus.arm(1).state, octopus.arm(1).planner_note) == ("Reached", "")
 
 
 def test_what_is_offered_is_copied():

@@ -104,6 +104,32 @@ def test_a_warning_reaches_every_arm_and_leaves_the_state():
         assert report.warning == "the object feed is silent"
 
 
+def test_an_arm_that_an_obstacle_lies_on_warns_of_it_whatever_its_state():
+    octopus = make_octopus((1, 2))
+    octopus.idle(1)
+    x, y = octopus.arm(1).joints[6].tolist()
+    octopus.add_object(ObjectKind.OBSTACLE, (x, y), 0.007, 8)
+    octopus.add_object(ObjectKind.OBSTACLE, octopus.arm(1).joints[12].tolist(), 0.005, 9)
+    reports = arm_reports(filled(ArmStatesBuilder(), octopus, STAMP, "no feed"))
+    assert reports[1].warning == "no feed; obstacle 8 lies on it, 7.0 mm deep"
+    assert reports[2].warning == "no feed"
+    reports = arm_reports(filled(ArmStatesBuilder(), octopus, STAMP))
+    assert [(reports[n].warns, reports[n].warning) for n in (1, 2)] == [
+        (True, "obstacle 8 lies on it, 7.0 mm deep"),
+        (False, ""),
+    ]
+    octopus.move_object(8, (x + 1.0, y))
+    octopus.remove_object(9)
+    assert arm_reports(filled(ArmStatesBuilder(), octopus, STAMP))[1].warning == ""
+
+
+def test_a_target_that_is_zero_but_for_rounding_is_said_to_be_zero():
+    octopus = make_octopus((1,))
+    octopus.reach(1, (math.cos(math.pi / 2.0), -1e-17))
+    (status,) = filled(ArmStatesBuilder(), octopus, STAMP).status
+    assert {value.key: value.value for value in status.values}["target"] == "0, 0"
+
+
 def test_only_what_is_worth_a_report_is_a_change():
     octopus = make_octopus((1,))
     builder = ArmStatesBuilder()

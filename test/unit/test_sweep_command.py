@@ -74,6 +74,18 @@ def test_the_table_goes_to_the_standard_output_and_the_summary_does_not(scene, c
     assert re.search(r"^octo-reach: 2 runs in \d+\.\d s: 2 of 2 arms sent", output.err, re.M)
 
 
+def test_who_caught_something_on_the_way_is_counted_apart(capsys):
+    assert main(["sweep", "reef", "--ticks", "600", "--jobs", "1"]) == 0
+    output = capsys.readouterr()
+    rows = list(csv.DictReader(io.StringIO(output.out)))
+    sent = [row for row in rows if row["reached"]]
+    reached = sum(row["reached"] == "true" for row in sent)
+    caught = sum(row["reached"] == "false" and int(row["captures"]) > 0 for row in sent)
+    assert caught > 0
+    expected = f"{reached} of {len(sent)} arms sent somewhere got there, {caught} caught something"
+    assert expected in output.err
+
+
 def test_seeds_count_from_one_and_repeat_to_the_last_byte(scene, tmp_path, capsys):
     sweep = ["sweep", scene, "--vary", "targets", "--seeds", "4", "--ticks", "60"]
     files = []
