@@ -25,6 +25,8 @@ NOTHING_HEARD = 1
 SUFFIX = ".mcap"
 SHOWN_PERIOD = 0.25
 """Time between two looks at how far the recording is, s."""
+LOOK = 0.02
+"""The same while nothing has been heard yet, s."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -38,7 +40,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         allow_abbrev=False,
     )
     parser.add_argument("file", metavar="FILE", type=Path, help=f"a new file, *{SUFFIX}")
-    parser.add_argument("--seconds", metavar="S", help="how long to record (default: until Ctrl-C)")
+    parser.add_argument(
+        "--seconds",
+        metavar="S",
+        help="how long to record, from the first message on (default: until Ctrl-C)",
+    )
     parser.add_argument(
         "--namespace", metavar="NAME", default="", help="ROS 2 namespace of the system"
     )
@@ -124,19 +130,27 @@ def _listen(
     namespace: str,
     signals: Signals,
 ) -> float:
-    """Let the node record until the end, and give how long it did, s."""
+    """Let the node record until the end, and give for how long it did, s.
+
+    Time counts from the first message on, or from now while there is none: to find the topics
+    takes a moment that nobody asked for.
+    """
     where = f"ROS domain {domain()}" + ("" if namespace == "/" else f", namespace {namespace}")
     say(f"recording {where} to {path}; Ctrl-C ends it")
     begun = time.monotonic()
     recorder.begin(file)
+    heard = False
     with _shown() as show:
         while not signals.stop.is_set() and recorder.failure is None:
+            if not heard and file.messages:
+                heard = True
+                begun = time.monotonic()
             passed = time.monotonic() - begun
             if passed >= seconds:
                 break
             topics = sum(1 for topic in list(file.topics.values()) if topic.messages)
             show(f"{passed:.0f} s: messages {file.messages}, topics {topics}")
-            signals.news.wait(min(SHOWN_PERIOD, seconds - passed))
+            signals.news.wait(min(SHOWN_PERIOD if heard else LOOK, seconds - passed))
             signals.news.clear()
             if signals.suspend:
                 signals.suspend = False

@@ -4,6 +4,8 @@ import sys
 
 import pytest
 
+from octo_reach.nodes import executables
+
 SLOW_IMPORT = """
 import sys
 
@@ -39,6 +41,17 @@ sys.exit(executables.{executable}())
     (line,) = done.stderr.splitlines()
     assert "is not installed here" in line
     assert "pip install '.[ros]'" in line
+
+
+@pytest.mark.parametrize("executable", [*EXECUTABLES, "handles"])
+@pytest.mark.parametrize("asked", ["-h", "--help"])
+def test_help_says_what_a_node_is_and_starts_nothing(executable, asked, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", [executable, asked])
+    monkeypatch.setitem(sys.modules, f"octo_reach.nodes.{module_of(executable)}", None)
+    assert getattr(executables, executable)() == 0
+    output = capsys.readouterr()
+    assert output.out.startswith(f"usage: {executable} [--ros-args")
+    assert output.err == ""
 
 
 def test_without_its_browser_library_the_viewer_says_how_to_get_it():
