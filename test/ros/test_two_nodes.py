@@ -236,8 +236,9 @@ def test_a_controller_that_dies_while_it_carries_leaves_the_object_where_it_was(
     assert laid.position == pytest.approx(last, abs=8e-3)
     assert math.dist(laid.position, MEAL) > 0.01
     pair.brain.wait_for_line("ready: ")
-    # It finds the meal there, and takes it.
-    pair.send(1, *laid.position)
+    # It finds the meal there, and takes it. The one that died is counted as a listener until it has
+    # been silent for twenty seconds.
+    pair.send(1, *laid.position, listeners=2)
     pair.objects.wait_for_holder(1)
     pair.wait_for_report(lambda report: report.object == 1, "holds the meal again")
     assert not pair.brain.matching("lets go")

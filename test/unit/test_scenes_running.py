@@ -72,8 +72,9 @@ def test_the_same_scene_runs_the_same_way_to_the_last_bit():
 def test_every_arm_has_a_planner_of_its_own():
     document = parse_scene({"version": 1, "name": "eight"})
     (octopus,) = run_scene(document, 0, "external")
-    notes = [arm.planner_note for arm in octopus.arms]
-    assert notes == ["waiting for a joint proposal"] * 8
+    planners = [octopus.planner(number) for number in octopus.numbers]
+    assert [planner.name for planner in planners] == ["external"] * 8
+    assert len(set(map(id, planners))) == 8
 
 
 def test_a_negative_number_of_steps_is_refused_at_once():
