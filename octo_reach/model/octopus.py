@@ -572,6 +572,7 @@ class Octopus:
             planner is None or planner.follows_neighbours for planner in self._planners
         )
         self._arms["gated"][row] = True if planner is None else planner.gated
+        self._arms["retreats"][row] = False
         # Fresh requests: those of a former spell under the neighbour rules are long out of date.
         self._forget_requests(row)
         if planner is not None:
@@ -876,7 +877,6 @@ class Octopus:
     def _update_planned(self, row: int, planner: Planner, dt: float) -> None:
         """Update one arm whose planner is not compiled into `update_arms`."""
         state, rules = self._state, self._rules
-        self._arms["gated"][row] = planner.gated
         moving, target_x, target_y = begin_update(row, dt, planner.under_way, state, rules)
         if moving:
             obstacles = state.near_obstacles[row, : self._arms["obstacle_count"][row]].view()
@@ -888,8 +888,7 @@ class Octopus:
             if asked is not None:
                 self._take_proposal(row, planner.name, asked)
                 limit_proposal(row, dt, state)
-                # The guard goes by it as well.
-                self._arms["gated"][row] = planner.gated or not planner.retreats
+                self._arms["retreats"][row] = planner.retreats and not planner.gated
                 finish_update(row, state, rules)
         sense(row, state, rules)
 

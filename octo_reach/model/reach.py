@@ -261,7 +261,7 @@ def move_is_safe(row: int, state: State, rules: KernelRules) -> bool:
     if arm["around_pose"] == arm["pose_version"] and links[count - 1]["travel"] <= arm["allowance"]:
         around = state.around_obstacles[row, : arm["around_obstacle_count"]]
     safe = arm_move_is_safe(count, length, links, around, rules, state.pairs)
-    if not safe and not arm["gated"]:
+    if not safe and arm["retreats"]:
         # Seed 000's own rules go by its guard alone; planners may draw an arm out of an overlap.
         safe = retreat_is_safe(count, length, links, obstacles, rules)
     if not safe:
@@ -274,7 +274,7 @@ def move_is_safe(row: int, state: State, rules: KernelRules) -> bool:
     radius = state.objects[arm["held"]]["radius"]
     if payload_move_is_safe(length, links, segment, along, across, radius, obstacles, rules):
         return True
-    if arm["gated"]:
+    if not arm["retreats"]:
         return False
     return payload_retreat_is_safe(length, links, segment, along, across, radius, obstacles, rules)
 

@@ -40,9 +40,8 @@ ARM = np.dtype(
         ("destination_x", _NUMBER),  # where the tip, or the held object, was sent
         ("destination_y", _NUMBER),
         ("active", _FLAG),  # has a reach assignment
-        # A blocked or reached target stops it before its planner is asked; the guard gives it no
-        # leave to retreat.
-        ("gated", _FLAG),
+        ("gated", _FLAG),  # a blocked or reached target stops it before its planner is asked
+        ("retreats", _FLAG),  # the guard may let it draw out of an overlap in this update
         ("blocked", _FLAG),  # the last update was refused
         ("avoiding", _FLAG),  # the last update steered around an obstacle
         ("touches_obstacle", _FLAG),  # any segment senses one

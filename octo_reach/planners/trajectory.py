@@ -200,7 +200,7 @@ class TrajectoryPlanner(Planner):
     def _note_delay(self) -> None:
         """Say once a second when the trajectory starts."""
         left = math.ceil(-self._time)
-        self.note = f"the trajectory starts in {left} s" if left > 0 else ""
+        self.note = f"the trajectory starts within {left} s" if left > 0 else ""
 
     def _note_outcome(self, angles: Floats) -> None:
         """Find out whether the arm took the last step."""

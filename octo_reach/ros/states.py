@@ -168,8 +168,7 @@ def _add_status(stream: bytearray, arm: Arm, outline: _Outline, warning: str) ->
     target_x, target_y = arm.aim.tolist()
     warns = bool(warning) or outline.state in WARNING_STATES
     values = (
-        # A nanometre is none: the cosine of a right angle is not quite zero.
-        f"{round(target_x, 9) + 0.0:.6g}, {round(target_y, 9) + 0.0:.6g}",
+        f"{target_x:.6g}, {target_y:.6g}",
         f"{arm.tip_error:.6f}",
         "" if outline.object is None else str(outline.object),
         f"{arm.dwell:.3f}",

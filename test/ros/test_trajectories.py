@@ -294,7 +294,7 @@ def test_a_stamp_in_the_future_is_waited_for(simulated):
     simulated.states.wait_for()
     stamp = simulated.clock.now + 500_000_000
     start = send_at_rest(simulated, trajectory((0.5, 1.0), stamp=stamp))
-    assert "starts in 1 s" in simulated.report().planner_note
+    assert "starts within 1 s" in simulated.report().planner_note
     simulated.clock.run(0.45, factor=5.0)
     settle(simulated, simulated.clock)
     assert angles_of(simulated.joint_states.latest, 1)[0] == start

@@ -123,11 +123,12 @@ def test_an_arm_that_an_obstacle_lies_on_warns_of_it_whatever_its_state():
     assert arm_reports(filled(ArmStatesBuilder(), octopus, STAMP))[1].warning == ""
 
 
-def test_a_target_that_is_zero_but_for_rounding_is_said_to_be_zero():
+@pytest.mark.parametrize("target", [(1e-12, 0.2), (-0.0, 0.2), (0.1234567891, -3e-17)])
+def test_a_target_is_reported_to_six_digits_however_small_so_that_who_sent_it_knows_it(target):
     octopus = make_octopus((1,))
-    octopus.reach(1, (math.cos(math.pi / 2.0), -1e-17))
-    (status,) = filled(ArmStatesBuilder(), octopus, STAMP).status
-    assert {value.key: value.value for value in status.values}["target"] == "0, 0"
+    octopus.reach(1, target)
+    report = arm_reports(filled(ArmStatesBuilder(), octopus, STAMP))[1]
+    assert [f"{value:.6g}" for value in report.target] == [f"{value:.6g}" for value in target]
 
 
 def test_only_what_is_worth_a_report_is_a_change():

@@ -136,7 +136,7 @@ def test_a_delay_is_waited_for_to_the_fraction_of_a_step():
     start = octopus.arm(1).angles[1]
     delay = 2.25 * STEP
     planner.follow(points((10.0 * STEP, start + 0.1), joints=[1]), delay)
-    assert "starts in" in planner.note
+    assert "starts within" in planner.note
     rows = run(octopus, 13)
     assert (rows[:3, 1] == start).all()
     assert rows[3, 1] == pytest.approx(start + 0.1 * 0.075)
