@@ -291,6 +291,9 @@ class NodeStarter:
 class Recorder(Generic[Message]):
     """Everything a topic said since the probe listens to it.
 
+    "Next" and "since" are told by when a message was published, not by when it was heard: on a busy
+    machine many of before may still wait in the queue.
+
     Attributes:
         topic: name of the topic.
         messages: the last ones, oldest first.
@@ -308,9 +311,19 @@ class Recorder(Generic[Message]):
         self.namespace = probe.node.get_namespace()
         self.subscription: Any = None
         self._probe = probe
+        self._since = 0
+        self._published = 0
 
-    def hear(self, message: Message) -> None:
-        """Note a message."""
+    def hear(self, message: Message, info: Mapping[str, int]) -> None:
+        """Note a message, unless it was published before the last `clear`.
+
+        Args:
+            message: the message.
+            info: what the middleware says of it.
+        """
+        self._published = info["source_timestamp"]
+        if self._published < self._since:
+            return
         self.messages.append(message)
         self.times.append(time.monotonic())
         self.count += 1
@@ -322,10 +335,11 @@ class Recorder(Generic[Message]):
         return self.messages[-1]
 
     def clear(self) -> None:
-        """Forget what was heard."""
+        """Forget what was said, be it heard or still on its way."""
         self.messages.clear()
         self.times.clear()
         self.count = 0
+        self._since = time.time_ns()
 
     def wait_for(
         self,
@@ -375,11 +389,17 @@ class Recorder(Generic[Message]):
         return self.latest
 
     def wait_for_next(self, count: int = 1, timeout: float = CEILING) -> Message:
-        """Wait for so many messages more than were heard when this was called."""
-        wanted = self.count + count
-        self._probe.wait_until(
-            lambda: self.count >= wanted, f"{count} more messages on {self.topic}", timeout
-        )
+        """Wait for so many messages that are published after this is called; give the last."""
+        now = time.time_ns()
+        first: int | None = None
+
+        def heard() -> bool:
+            nonlocal first
+            if first is None and self.count and self._published >= now:
+                first = self.count
+            return first is not None and self.count - first + 1 >= count
+
+        self._probe.wait_until(heard, f"{count} more messages on {self.topic}", timeout)
         return self.latest
 
 

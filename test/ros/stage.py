@@ -34,6 +34,9 @@ SPACING = 1.0
 SPEED = 6.0
 """Turning speed of the arms, rad/s: fast, so that nobody has to wait."""
 
+NOTHING_DROPPED = 10.0
+"""Value of `catch_up`, s, for tests that follow an arm step by step on a machine that may halt."""
+
 DEEP = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
 """Steps that are caught up come all at once, more of them than a queue of 10 holds."""
 
@@ -55,6 +58,11 @@ def angles_of(message: JointState, number: int) -> list[float]:
     prefix = f"{arm_name(number)}/"
     pairs = zip(message.name, message.position, strict=True)
     return [angle for name, angle in pairs if name.startswith(prefix)]
+
+
+def speed_of(message: JointState) -> float:
+    """Give how fast the fastest joint of a message turns, rad/s."""
+    return max(map(abs, message.velocity))
 
 
 def joints_of(

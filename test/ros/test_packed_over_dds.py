@@ -38,8 +38,9 @@ def hears(probe):
         publisher = probe.publisher(kind, f"said_as_{kind.__name__}")
         recorder = probe.listen(kind, f"said_as_{kind.__name__}")
         probe.wait_until(publisher.get_subscription_count, "a subscriber of the bytes")
+        recorder.clear()
         publisher.publish(data)
-        return recorder.wait_for_next()
+        return recorder.wait_for()
 
     return hear
 

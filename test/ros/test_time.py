@@ -141,9 +141,9 @@ def test_steps_follow_the_clock_and_never_run_ahead_of_it(simulated):
     ahead = []
     original = heard.hear
 
-    def hear(message):
+    def hear(message, info):
         ahead.append(stamp_of(message) - clock.now)
-        original(message)
+        original(message, info)
 
     heard.subscription.callback = hear
     heard.clear()

@@ -10,6 +10,7 @@ import pytest
 from builtin_interfaces.msg import Duration, Time
 from stage import (
     FOOD,
+    NOTHING_DROPPED,
     OBSTACLE,
     SEGMENTS,
     SPEED,
@@ -38,7 +39,9 @@ TESTS = itertools.count(1)
 @pytest.fixture(scope="module")
 def running(shared_stage) -> Stage:
     """A stage with a controller of one arm, and its process as `process`."""
-    shared_stage.process = shared_stage.controller(shared_stage.write_scene())
+    shared_stage.process = shared_stage.controller(
+        shared_stage.write_scene(), catch_up=NOTHING_DROPPED
+    )
     return shared_stage
 
 
@@ -249,7 +252,7 @@ def test_what_cannot_be_followed_is_refused_with_the_reason_and_nothing_changes(
 def simulated(module_stage) -> Stage:
     """A stage with a controller of one arm that lives by the clock of the test, `stage.clock`."""
     # However late a busy machine lets it be, it is to drop nothing.
-    module_stage.controller(module_stage.write_scene(), use_sim_time=True, catch_up=10.0)
+    module_stage.controller(module_stage.write_scene(), use_sim_time=True, catch_up=NOTHING_DROPPED)
     module_stage.clock = HeldClock(module_stage)
     module_stage.probe.wait_until(
         lambda: module_stage.clock._publisher.get_subscription_count(), "somebody reads the clock"

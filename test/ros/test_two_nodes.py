@@ -258,16 +258,19 @@ class Relay:
 
 
 def claim_for_arm_2(stage: Stage) -> None:
-    """Claim the meal for an arm of a controller that is played here, and keep its arm alive."""
+    """Claim the meal for the arm that is played here; see `be_arm_2`."""
     marker = object_marker(WorldObject(1, FOOD, (0.0, 0.0), RADIUS, (2, 3), (0.0, 0.0)))
     stage.probe.send("grasps", MarkerArray(markers=[marker]), qos=LATCHED)
 
 
 def be_arm_2(stage: Stage) -> None:
+    """Speak for an arm of a controller that is played here, from now on while the probe waits."""
     message = JointState()
     message.name = joint_names(2, SEGMENTS)
     message.position = [0.0] * SEGMENTS
     stage.probe.send("joint_states", message, qos=STREAM)
+    publisher = stage.probe.publisher(JointState, "joint_states", STREAM)
+    stage.probe.node.create_timer(0.05, lambda: publisher.publish(message))
 
 
 def test_a_claim_for_what_another_arm_has_is_refused_and_the_arm_lets_go(stage):
@@ -280,24 +283,20 @@ def test_a_claim_for_what_another_arm_has_is_refused_and_the_arm_lets_go(stage):
     objects = Listener(stage)
     stage.process.wait_for_line("ready: ")
     objects.wait_for_holder(None)
-    be_arm_2(stage)
-    stage.send(1, *MEAL)
-    stage.wait_for_state("Grasping")
+    stage.wait_for_diagnostics(
+        lambda values: values["object feed age (s)"] != "never heard", "the meal is known"
+    )
     # What the world says from now on comes late: arm 2 has the meal before arm 1 hears of it.
     relay.open = False
+    be_arm_2(stage)
     claim_for_arm_2(stage)
     objects.wait_for_holder(2)
+    stage.send(1, *MEAL)
     stage.wait_for_report(lambda report: report.object == 1, "holds what it cannot have")
     stage.world_process.wait_for_line("arm_1 may not hold food 1: another arm holds it")
     assert objects.holder() == 2
     relay.open = True
-
-    def has_let_go() -> bool:
-        be_arm_2(stage)
-        stage.probe.spin_for(0.05)
-        return stage.report().object is None
-
-    stage.probe.wait_until(has_let_go, "arm 1 lets go")
+    stage.wait_for_report(lambda report: report.object is None, "lets go")
     assert stage.process.matching("arm_1 lets go of object 1: it is reported to be held by arm_2")
     assert objects.holder() == 2
 
