@@ -7,6 +7,7 @@ context that a signal handler shut down under it.
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import inspect
 import os
@@ -31,6 +32,10 @@ except ImportError:  # ROS 2 Jazzy has none
 
 SPIN_SLICE = 0.1
 """Longest the background thread waits before it looks whether to end, s."""
+
+
+LONGEST_END = 8.0
+"""Longest a node may take to give everything back, s: `ros2 launch` kills after ten."""
 
 
 class LivingNode(Protocol):
@@ -146,6 +151,7 @@ def run_node(make_node: Callable[[], Node], args: Sequence[str] | None = None) -
 
     Returns:
         Exit code: 0 after a signal, 1 where the node could not start, with the reason on stderr.
+        A process that has not ended `LONGEST_END` after its node was over ends with 1.
     """
     signals = StopSignals()
     if sys.stderr is None:
@@ -174,7 +180,12 @@ def run_node(make_node: Callable[[], Node], args: Sequence[str] | None = None) -
             gc.collect()
             gc.freeze()
             with BackgroundSpinner(node):
-                node.live(signals.stop)
+                try:
+                    node.live(signals.stop)
+                finally:
+                    # A middleware that does not let go must not keep the process; where each thread
+                    # was held up is written to stderr then.
+                    faulthandler.dump_traceback_later(LONGEST_END, exit=True)
         finally:
             node.destroy_node()
     finally:

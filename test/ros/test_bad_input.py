@@ -53,7 +53,10 @@ TRANSIENT_LOCAL = QoSProfile(
 def running(shared_stage) -> Stage:
     """A stage with a controller of one arm, and its process as `process`."""
     # Rejections are said once in 5 s for each topic and cause; the log is not looked at here.
-    shared_stage.process = shared_stage.controller(shared_stage.write_scene(target=HOME))
+    # A machine that halts for a moment loses no step by that; one that is flooded would.
+    shared_stage.process = shared_stage.controller(
+        shared_stage.write_scene(target=HOME), catch_up=1.0
+    )
     return shared_stage
 
 
@@ -181,7 +184,7 @@ def test_five_thousand_targets_at_once_leave_the_last_one_and_lose_no_step(runni
     running.wait_for_state("Reached")
     heard.wait_for_next(2)
     stamps = [stamp_of(message) for message in heard.messages]
-    assert max(np.diff(stamps)) <= 100_000_000
+    assert max(np.diff(stamps)) <= 8_333_334
     values = running.wait_for_diagnostics(lambda values: True, "any")
     assert values["rejected inputs"] == before["rejected inputs"]
     running.send(1, *HOME)

@@ -228,18 +228,19 @@ def test_everything_comes_at_its_rate(arms):
         "joint_states": (arms.joint_states, 120.0),
         "markers": (markers, 30.0),
         "arm_states": (arms.states, 2.0),
-        "diagnostics": (arms.diagnostics, 1.0),
     }
-    for recorder, _ in heard.values():
+    for recorder in (arms.joint_states, markers, arms.states, arms.diagnostics):
         recorder.clear()
     begun = time.monotonic()
-    arms.states.wait_for_next(3)
-    values = arms.wait_for_diagnostics(lambda values: True, "any")
+    arms.states.wait_for_next(4)
     passed = time.monotonic() - begun
     for topic, (recorder, rate) in heard.items():
-        # One more or less may fall into the time.
-        assert recorder.count == pytest.approx(rate * passed, abs=1.5 + 0.1 * rate), topic
-    assert float(values["rate (Hz)"]) == pytest.approx(120.0, abs=12.0)
+        # The median: a machine that halts for a moment makes one gap long, and the next short.
+        assert np.median(np.diff(recorder.times)) == pytest.approx(1.0 / rate, rel=0.25), topic
+    assert 1 <= arms.diagnostics.count <= passed + 1.5
+    values = arms.wait_for_diagnostics(
+        lambda values: math.isclose(float(values["rate (Hz)"]), 120.0, abs_tol=12.0), "its rate"
+    )
     assert float(values["wanted rate (Hz)"]) == 120.0
     assert int(values["steps"]) > 0
     assert float(values["worst step (ms)"]) > 0.0

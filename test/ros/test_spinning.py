@@ -33,3 +33,36 @@ def test_collections_leave_out_what_the_start_has_made(ros_context):
         [sys.executable, "-c", NODE], capture_output=True, text=True, timeout=CEILING
     )
     assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+
+
+STUCK = """\
+import sys
+import threading
+
+from rclpy.node import Node
+
+from octo_reach.nodes import spinning
+
+
+class Stuck(Node):
+    def __init__(self):
+        super().__init__("stuck")
+
+    def live(self, stop):
+        pass
+
+    def destroy_node(self):
+        threading.Event().wait()
+
+
+spinning.LONGEST_END = 0.5
+sys.exit(spinning.run_node(Stuck))
+"""
+
+
+def test_a_node_that_cannot_give_everything_back_ends_all_the_same_and_shows_where(ros_context):
+    done = subprocess.run(
+        [sys.executable, "-c", STUCK], capture_output=True, text=True, timeout=CEILING
+    )
+    assert done.returncode == 1
+    assert "in destroy_node" in done.stderr
