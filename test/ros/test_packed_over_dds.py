@@ -104,6 +104,10 @@ def test_markers_of_every_length_arrive_equal(hears):
 
 def test_the_listener_of_the_benchmark_hears_every_topic_of_a_controller(start, probe, namespace):
     start("reach_controller", ready="ready: ")
+    probe.wait_until(
+        lambda: ("reach_controller", namespace) in probe.node.get_node_names_and_namespaces(),
+        "the controller is known by name",
+    )
     names = probe.node.get_publisher_names_and_types_by_node("reach_controller", namespace)
     said = {
         name.removeprefix(f"{namespace}/"): kinds

@@ -30,7 +30,7 @@ from octo_reach.ros.states import arm_reports
 from octo_reach.ros.targets import target_message
 
 COMMAND = (sys.executable, "-m", "octo_reach.cli")
-START = 2 * CEILING
+START = 3 * CEILING
 """Ceiling for a run to find that it is alone, to start both nodes and to hear their first words."""
 
 SCENE = """\

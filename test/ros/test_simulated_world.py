@@ -534,7 +534,7 @@ def test_what_a_silent_arm_held_lies_where_it_is_and_the_scene_stays(probe, star
     died = time.monotonic()
     controller.die()
     message = wait_for_frame(objects, 1, "world")
-    assert 0.8 < time.monotonic() - died < 2.0
+    assert 0.8 < time.monotonic() - died < 4.0
     assert place_of(message, 1) == pytest.approx(tip_of((0.0, 0.0), STILL, LENGTH), abs=1e-9)
     probe.wait_for_line(world, r"WARN.*arm_1 holds food 1 no more: nothing was heard of it for 1 s")
     status = wait_for_status(
@@ -545,6 +545,7 @@ def test_what_a_silent_arm_held_lies_where_it_is_and_the_scene_stays(probe, star
     assert numbers(objects.wait_for()) == [1, 2, 3]
     # The controller comes back in its first pose, and says that it holds nothing.
     back = FakeController(probe, {1: [0.0] * COUNT, 2: STILL})
+    back.wait_until_heard()
     back.claim(1, 2, 1)
     wait_for_frame(objects, 1, "arm_1/segment_2")
     wait_for_status(reports, lambda m: m.status[0].level == DiagnosticStatus.OK, "no warning")
