@@ -16,7 +16,7 @@ from octo_reach.commands import CommandError
 from octo_reach.commands.arguments import checked_seconds
 from octo_reach.commands.middleware import checked_namespace, require_ros
 from octo_reach.commands.stopping import Signals
-from octo_reach.viewer.address import HOST, PORT, check_address, page_address
+from octo_reach.viewer.address import HOST, PORT, check_address, free_port, page_address
 
 if TYPE_CHECKING:
     from octo_reach.scenes import SceneDocument
@@ -61,7 +61,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "--viewer-port",
         metavar="PORT",
-        help=f"port of the view in a browser (default: {PORT}), which only this machine can reach",
+        help=f"port of the view in a browser, which only this machine can reach; 0: any that is"
+        f" free (default: {PORT})",
     )
     parser.add_argument("--no-viewer", action="store_true", help="do without that view")
     parser.set_defaults(execute=execute)
@@ -189,13 +190,15 @@ def _plan_viewer(plan: Plan, arguments: argparse.Namespace) -> None:
         reason, _, _ = str(failure).partition(";")
         plan.no_page = f"{reason}; --viewer-port chooses another"
         return
+    # The address is printed before the viewer is there to say it.
+    port = port or free_port(HOST)
     plan.page = page_address(HOST, port)
     plan.viewer = ["--ros-args", "-r", f"__ns:={plan.namespace}", "-p", f"port:={port}"]
 
 
 def _checked_port(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 65535):
-        raise CommandError(f"--viewer-port must be a whole number from 1 to 65535, got {text!r}")
+    if not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) <= 65535):
+        raise CommandError(f"--viewer-port must be a whole number from 0 to 65535, got {text!r}")
     return int(text)
 
 

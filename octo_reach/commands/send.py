@@ -21,7 +21,7 @@ NOT_TAKEN = 1
 DEFAULT_RADIUS = 0.014
 """Radius of a new object, m: the one an object of a metre scene has by default."""
 
-KINDS = ("obstacle", "food", "hazard")
+KINDS = {"obstacle": "an obstacle", "food": "food", "hazard": "a hazard"}
 ARM_ORDERS = {
     "idle": "let an arm keep its pose and what it holds",
     "release": "let an arm let go of what it holds, and idle",
@@ -67,9 +67,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     target = add("target", "send an arm's tip, or what it holds, to a place", _prepare_target)
     target.add_argument("arm", metavar="ARM", help="arm_1, or just 1")
     _add_place(target)
-    for kind in KINDS:
-        article = "an" if kind.startswith("o") else "a"
-        thing = add(kind, f"put {article} {kind} into the scene", _prepare_object)
+    for kind, what in KINDS.items():
+        thing = add(kind, f"put {what} into the scene", _prepare_object)
         _add_place(thing)
         thing.add_argument(
             "--radius", metavar="R", default=str(DEFAULT_RADIUS), help="m (default: %(default)s)"
@@ -87,6 +86,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         order.add_argument("arm", metavar="ARM", help="arm_1, or just 1")
     for word, summary in STEPPING_ORDERS.items():
         add(word, summary, _prepare_stepping_order)
+    add("start-over", "put arms and objects back to where the scene has them", _prepare_start_over)
 
 
 def _add_namespace(parser: argparse.ArgumentParser, default: str) -> None:
@@ -160,6 +160,10 @@ def _prepare_stepping_order(arguments: argparse.Namespace) -> Sending:
         return lambda messenger: messenger.order("reach_controller/step")
     pause = arguments.word == "pause"
     return lambda messenger: messenger.pause(pause)
+
+
+def _prepare_start_over(arguments: argparse.Namespace) -> Sending:
+    return lambda messenger: messenger.start_over()
 
 
 def _arm(arguments: argparse.Namespace) -> int:

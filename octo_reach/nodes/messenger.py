@@ -197,6 +197,22 @@ class Messenger(Node):
         """
         return self._call(SetBool, "reach_controller/pause", SetBool.Request(data=pause))
 
+    def start_over(self) -> str:
+        """Put every arm and every object back to where the scene has them, events and all.
+
+        Returns:
+            What the controller and the world answer, a line each.
+
+        Raises:
+            NotTakenError: one of them is not there, or does not answer; the world is only asked
+                once the arms have let go.
+        """
+        arms = self.order("reach_controller/reset")
+        world = self._call(
+            Trigger, "simulated_world/reset", Trigger.Request(), node="simulated_world"
+        )
+        return f"{arms}\n{world}"
+
     # Listening
 
     def _take_states(self, message: DiagnosticArray) -> None:
@@ -329,11 +345,13 @@ class Messenger(Node):
         if not self._wait(lambda: done(self._hear_objects()), self._patience):
             raise NotTakenError(f"{full} was sent, but the world has not done it; see its log")
 
-    def _call(self, kind: Any, service: str, request: Any) -> str:
+    def _call(
+        self, kind: Any, service: str, request: Any, node: str = "reach_controller"
+    ) -> str:
         client: Any = self.create_client(kind, service)
         self._find(
             client.service_is_ready,
-            f"no reach_controller offers {client.service_name}",
+            f"no {node} offers {client.service_name}",
             self._describe_arms,
         )
         future = client.call_async(request)

@@ -32,6 +32,16 @@ def taken(host: str, port: int) -> str:
     )
 
 
+def free_port(host: str) -> int:
+    """Give a port that nobody has just now.
+
+    Args:
+        host: name or address to bind.
+    """
+    with socket.create_server((host, 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
 def check_address(host: str, port: int) -> None:
     """Bind an address for a moment.
 

@@ -450,7 +450,7 @@ def test_objects_are_put_moved_and_removed(plain_run, listener):
     assert taken.stderr == "octo-reach: number 3 is taken by obstacle 3\n"
 
 
-def test_orders_are_given_and_refusals_told(plain_run):
+def test_orders_are_given_and_refusals_told(plain_run, listener):
     def send(*words: str) -> tuple[int, str]:
         sent = octo_reach("send", "--namespace", "plain", *words)
         return sent.returncode, sent.stdout + sent.stderr
@@ -465,6 +465,20 @@ def test_orders_are_given_and_refusals_told(plain_run):
     assert send("idle", "arm_3") == (0, "arm_3/idle: arm_3 is idle\n")
     code, text = send("retract", "3")
     assert (code, text.startswith("octo-reach: arm_3/retract: ")) == (1, True)
+    assert send("move", "1", "0.35", "0.3")[0] == 0
+    code, text = send("start-over")
+    assert code == 0
+    arms, world = text.splitlines()
+    assert arms.startswith("reach_controller/reset: ")
+    assert world.startswith("simulated_world/reset: ")
+    objects = listener.listen(MarkerArray, "objects", LATCHED)
+    objects.wait_for(
+        lambda message: any(
+            (marker.id, marker.pose.position.x) == (1, 0.3) for marker in message.markers
+        ),
+        "food 1 where the scene has it",
+    )
+    listener.stop_listening(objects)
 
 
 def test_a_warning_of_a_node_is_shown(plain_run, listener):
@@ -516,7 +530,8 @@ def test_a_reader_that_leaves_ends_it(ros_context, namespace, pool, tmp_path):
         (["--seconds", "soon"], r"--seconds must be a number above 0, got 'soon'"),
         (["--config", "none.yaml"], r"--config: there is no file none\.yaml"),
         (["--namespace", "9"], r"--namespace: .*; got '9'"),
-        (["--viewer-port", "0"], r"--viewer-port must be a whole number .*, got '0'"),
+        (["--viewer-port", "65536"], r"--viewer-port must be a whole number .*, got '65536'"),
+        (["--viewer-port", "9" * 5000], r"--viewer-port must be a whole number .*, got '9+'"),
         (["--viewer-port", "http"], r"--viewer-port must be a whole number .*, got 'http'"),
         (["no_such_scene"], r"no_such_scene: .*"),
     ],

@@ -41,6 +41,7 @@ def sent(*words):
         (["pause"], ("pause", True)),
         (["resume"], ("pause", False)),
         (["step"], ("order", "reach_controller/step")),
+        (["start-over"], ("start_over",)),
     ],
 )
 def test_every_word_says_one_thing(words, call):
