@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from octo_reach.model.compilation import COMPILED, compiled
-from octo_reach.model.geometry import Integers
+from octo_reach.model.geometry import Floats, Integers
 from octo_reach.model.reach import update_all
 from octo_reach.model.rules import KernelRules
 from octo_reach.model.state import ARM, CONTACT, LINK, NEAR, OBJECT, PAIR, State
@@ -36,14 +36,16 @@ if COMPILED:
 MOST_DIMENSIONS = 3
 
 
-def addresses_of(state: State) -> Integers:
-    """Say where the tables lie: address and shape of each, shape (11, 4).
+def addresses_of(state: State, rules: Floats) -> Integers:
+    """Say where the tables and the rules lie: address and shape of each, shape (12, 4).
 
     Args:
         state: the tables, each in one piece.
+        rules: the fields of `KernelRules`, shape (14,).
     """
-    places = np.zeros((len(state), 1 + MOST_DIMENSIONS), np.int64)
-    for place, table in zip(places, state, strict=True):
+    tables = (*state, rules)
+    places = np.zeros((len(tables), 1 + MOST_DIMENSIONS), np.int64)
+    for place, table in zip(places, tables, strict=True):
         assert table.flags.c_contiguous
         place[0] = table.ctypes.data
         place[1 : 1 + table.ndim] = table.shape
@@ -51,8 +53,8 @@ def addresses_of(state: State) -> Integers:
 
 
 @compiled
-def update_all_at(dt: float, places: Integers, rules: KernelRules) -> tuple[int, int]:
-    """Do what `update_all` does, with the tables at these addresses; compiled only."""
+def update_all_at(dt: float, places: Integers) -> tuple[int, int]:
+    """Do what `update_all` does, with tables and rules at these addresses; compiled only."""
     state = State(
         carray(pointer_to(places[0, 0]), (places[0, 1],), ARM),
         carray(pointer_to(places[1, 0]), (places[1, 1], places[1, 2]), LINK),
@@ -70,4 +72,10 @@ def update_all_at(dt: float, places: Integers, rules: KernelRules) -> tuple[int,
         carray(pointer_to(places[9, 0]), (places[9, 1], places[9, 2]), np.float64),
         carray(pointer_to(places[10, 0]), (places[10, 1],), PAIR),
     )
-    return update_all(dt, state, rules)
+    rules = carray(pointer_to(places[11, 0]), (places[11, 1],), np.float64)
+    # The compiler takes no `*rules`: it has to know how many there are.
+    fields = KernelRules(
+        rules[0], rules[1], rules[2], rules[3], rules[4], rules[5], rules[6],
+        rules[7], rules[8], rules[9], rules[10], rules[11], rules[12], rules[13],
+    )  # fmt: skip
+    return update_all(dt, state, fields)

@@ -45,7 +45,7 @@ from octo_reach.model.reach import (
     update_all,
     update_arms,
 )
-from octo_reach.model.rules import KernelRules, ReachRules
+from octo_reach.model.rules import ReachRules
 from octo_reach.model.scene import ObjectKind, ObjectTable, SceneObject
 from octo_reach.model.sensing import ContactReadings, sense
 from octo_reach.model.state import (
@@ -388,6 +388,7 @@ class Octopus:
         self.ticks = 0
         self.captures: list[Capture] = []
         self._rules = rules.for_kernels()
+        self._rule_values = np.array(self._rules)
         self._placements = list(ordered)
         self._planners: list[Planner | None] = [None] * len(ordered)
         self._all_follow_neighbours = True
@@ -675,7 +676,7 @@ class Octopus:
         self.ticks += 1
         failures: list[Exception] = []
         if self._all_follow_neighbours:
-            captures, readings = self._update_all(dt, self._handed, self._rules)
+            captures, readings = self._update_all(dt, self._handed)
         else:
             captures, readings = self._update_mixed(dt, failures)
         if readings > self._contact_room:
@@ -713,7 +714,7 @@ class Octopus:
         """Work on these tables from now on; their columns are looked up once, here."""
         self._state = state
         self._shown = _Shown(state)
-        self._handed = addresses_of(state) if COMPILED else state
+        self._handed = addresses_of(state, self._rule_values) if COMPILED else (state, self._rules)
         self._arms = {name: state.arms[name] for name in ARM.names or ()}
         self._links = {name: state.links[name] for name in LINK.names or ()}
         self._things = {name: state.objects[name] for name in OBJECT.names or ()}
@@ -935,12 +936,12 @@ class Octopus:
 
 
 @cache
-def _step_of_all() -> Callable[[float, Any, KernelRules], tuple[int, int]]:
-    """Give what steps all arms: compiled, it takes the addresses of the tables, else the tables."""
+def _step_of_all() -> Callable[[float, Any], tuple[int, int]]:
+    """Give what steps all arms by tables and rules: compiled, it takes their addresses."""
     if not COMPILED:
-        return update_all
-    places = addresses_of(empty_state(1, 1, 0, 1))
-    return entry_point(update_all_at, 0.0, places, ReachRules.pixel().for_kernels())
+        return lambda dt, handed: update_all(dt, *handed)
+    rules = np.array(ReachRules.pixel().for_kernels())
+    return entry_point(update_all_at, 0.0, addresses_of(empty_state(1, 1, 0, 1), rules))
 
 
 def compile_kernels(report: Callable[[str], None] | None = None) -> None:
