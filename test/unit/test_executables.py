@@ -12,9 +12,9 @@ import sys
 class SlowFinder:
     def find_spec(self, name, path=None, target=None):
         if name == "octo_reach.nodes.{module}":
-            print("importing", name, flush=True)
             while True:
                 try:
+                    print("importing", name, flush=True)
                     sys.stdin.read()
                 except BaseException:
                     pass  # as libraries do here and there
