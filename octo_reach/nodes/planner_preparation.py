@@ -31,6 +31,7 @@ class PlannerPreparation:
         self._warn = warn
         self._prepare = prepare
         self._threads: dict[str, threading.Thread] = {}
+        self._lock = threading.Lock()
 
     def ready(self, name: str, patience: float | None = 0.0) -> bool:
         """Tell whether a planner is prepared; the first time it is asked for, that begins.
@@ -41,11 +42,13 @@ class PlannerPreparation:
             name: name of the planner.
             patience: how long to wait for it at most, s; None: until it is.
         """
-        thread = self._threads.get(name)
-        if thread is None:
-            thread = threading.Thread(target=self._run, args=(name,), name=name, daemon=True)
-            self._threads[name] = thread
-            thread.start()
+        # Who changes parameters and who takes steps may ask at the same time.
+        with self._lock:
+            thread = self._threads.get(name)
+            if thread is None:
+                thread = threading.Thread(target=self._run, args=(name,), name=name, daemon=True)
+                thread.start()
+                self._threads[name] = thread
         thread.join(patience)
         return not thread.is_alive()
 

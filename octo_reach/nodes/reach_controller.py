@@ -399,9 +399,10 @@ class ReachController(Node):
     def _change_parameters(self, changes: dict[str, Any]) -> None:
         """Make parameters that were changed at run time count."""
         table = self._table
-        for number in self._octopus.numbers:
+        deadline = time.monotonic() + SHORT_WAIT
+        for name in {effective_planner(table, number) for number in self._octopus.numbers}:
             # Not under the lock: steps go on meanwhile.
-            self._preparation.ready(effective_planner(table, number), SHORT_WAIT)
+            self._preparation.ready(name, max(0.0, deadline - time.monotonic()))
         with self._lock:
             if "rate" in changes or "catch_up" in changes:
                 self._schedule.change(table["rate"], table["catch_up"])
