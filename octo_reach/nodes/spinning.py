@@ -120,6 +120,11 @@ class StopSignals:
         self._starting = False
         signal.setitimer(signal.ITIMER_REAL, 0.0)
 
+    def end(self) -> None:
+        """Hear no more of them: a process that ends would die of one that comes meanwhile."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+
     def _handle(self, number: int, frame: FrameType | None) -> None:
         self.stop.set()
         if not self._starting:
@@ -134,9 +139,15 @@ class StopSignals:
 
 
 def _is_in_callback(frame: FrameType | None) -> bool:
-    """Tell whether the compiler is calling back just now: what is raised there is lost."""
+    """Tell whether something is calling back that loses what is raised, but for a complaint.
+
+    The compiler does, and so does Python where it deletes an object or forgets a module's lock.
+    """
     while frame is not None:
-        if frame.f_code.co_name.startswith("_raw_object_cache"):
+        code = frame.f_code
+        if code.co_name.startswith("_raw_object_cache") or code.co_name == "__del__":
+            return True
+        if code.co_name == "cb" and code.co_filename.startswith("<frozen importlib"):
             return True
         frame = frame.f_back
     return False
@@ -163,31 +174,33 @@ def run_node(make_node: Callable[[], Node], args: Sequence[str] | None = None) -
         try:
             rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
             node = make_node()
-        except KeyboardInterrupt:
-            return 0
         except (ValueError, OSError, RuntimeError) as failure:
             print(f"cannot start: {failure}", file=sys.stderr, flush=True)
-        finally:
-            signals.begin()
+        signals.begin()
         if node is None:
-            # What was half made is taken apart while the context it belongs to is still there; at
+            return 1
+        # What the start has made is there to stay. A collection that looks through all of it
+        # takes tens of milliseconds, several steps, whenever it comes.
+        gc.collect()
+        gc.freeze()
+        with BackgroundSpinner(node):
+            try:
+                node.live(signals.stop)
+            finally:
+                # A middleware that does not let go must not keep the process; where each thread
+                # was held up is written to stderr then.
+                faulthandler.dump_traceback_later(LONGEST_END, exit=True)
+    except KeyboardInterrupt:
+        # Only while it starts: later a signal sets a flag.
+        return 0
+    finally:
+        signals.begin()
+        if node is None:
+            # What is half made is taken apart while the context it belongs to is still there; at
             # the end of the process that has crashed.
             gc.collect()
-            return 1
-        try:
-            # What the start has made is there to stay. A collection that looks through all of it
-            # takes tens of milliseconds, several steps, whenever it comes.
-            gc.collect()
-            gc.freeze()
-            with BackgroundSpinner(node):
-                try:
-                    node.live(signals.stop)
-                finally:
-                    # A middleware that does not let go must not keep the process; where each thread
-                    # was held up is written to stderr then.
-                    faulthandler.dump_traceback_later(LONGEST_END, exit=True)
-        finally:
+        else:
             node.destroy_node()
-    finally:
         rclpy.try_shutdown()
+        signals.end()
     return 0

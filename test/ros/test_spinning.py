@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 from harness import CEILING
 
 NODE = """\
@@ -66,3 +67,67 @@ def test_a_node_that_cannot_give_everything_back_ends_all_the_same_and_shows_whe
     )
     assert done.returncode == 1
     assert "in destroy_node" in done.stderr
+
+
+ENDS = """\
+import os
+import signal
+import sys
+import time
+
+from rclpy.node import Node
+
+from octo_reach.nodes import spinning
+
+
+class Fleeting:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000):
+            pass
+
+
+class LateSignals(spinning.StopSignals):
+    def begin(self):
+        if not self.stop.is_set():
+            os.kill(os.getpid(), signal.SIGINT)
+        super().begin()
+
+
+class Counter(Node):
+    def __init__(self):
+        super().__init__("counter")
+        if sys.argv[1] == "while something is deleted":
+            del [Fleeting()][0]
+            time.sleep(10.0)
+
+    def live(self, stop):
+        if sys.argv[1] == "while it lives":
+            os.kill(os.getpid(), signal.SIGINT)
+        print("lives", stop.wait(10.0))
+
+
+if sys.argv[1] == "as the start ends":
+    spinning.StopSignals = LateSignals
+code = spinning.run_node(Counter)
+print({signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)})
+sys.exit(code)
+"""
+
+
+@pytest.mark.parametrize(
+    ("moment", "said"),
+    [
+        ("while something is deleted", ""),
+        ("as the start ends", ""),
+        ("while it lives", "lives True\n"),
+    ],
+)
+def test_an_interrupt_at_any_moment_ends_it_quietly_and_no_later_one_kills_it(
+    ros_context, moment, said
+):
+    done = subprocess.run(
+        [sys.executable, "-c", ENDS, moment], capture_output=True, text=True, timeout=CEILING
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == said + "{<Handlers.SIG_IGN: 1>}\n"

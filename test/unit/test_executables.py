@@ -92,23 +92,21 @@ sys.exit(executables.handles())
 @pytest.mark.parametrize("executable", ["reach_controller", "simulated_world", "guided_planner"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_while_the_node_is_still_imported_ends_it_quietly(executable, number):
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            SLOW_IMPORT.format(executable=executable, module=module_of(executable)),
-        ],
+    code = SLOW_IMPORT.format(executable=executable, module=module_of(executable))
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    )
-    assert process.stdout.readline() == f"importing octo_reach.nodes.{module_of(executable)}\n"
-    process.send_signal(number)
-    # Standard input stays open: only the signal can end the process.
-    process.wait(timeout=10)
-    assert process.stderr.read() == ""
-    assert process.returncode == 0
-    process.stdin.close()
-    process.stdout.close()
-    process.stderr.close()
+    ) as process:
+        try:
+            line = process.stdout.readline()
+            assert line == f"importing octo_reach.nodes.{module_of(executable)}\n"
+            process.send_signal(number)
+            # Standard input stays open: only the signal can end the process.
+            process.wait(timeout=10)
+            assert process.stderr.read() == ""
+            assert process.returncode == 0
+        finally:
+            process.kill()
