@@ -51,7 +51,7 @@ from octo_reach.ros.frames import arm_name
 from octo_reach.ros.grasps import GraspMarkers
 from octo_reach.ros.joint_states import JointStateBuilder, proposal_from_joint_state
 from octo_reach.ros.markers import ArmMarkers
-from octo_reach.ros.objects import ObjectsReader
+from octo_reach.ros.objects import RESTING_PERIOD, ObjectsReader
 from octo_reach.ros.parameters import (
     ParameterTable,
     arm_settings,
@@ -94,7 +94,7 @@ class ReachController(Node):
         super().__init__("reach_controller")
         logger = self.get_logger()
         compile_kernels(logger.info)
-        self._table = ParameterTable(self, on_change=self._change_parameters)
+        self._table = ParameterTable(self, on_change=self._take_change)
         self._table.declare(controller_settings(PLANNERS))
         document = self._load_scene()
         numbers = [placement.number for placement in document.placements()]
@@ -102,6 +102,7 @@ class ReachController(Node):
         self._table.declare(rule_settings(rules))
         self._table.declare(arm_settings(numbers, PLANNERS))
         self._table.warn_unknown()
+        self._warn_of_short_timeout()
         self._octopus = self._build(document, effective_rules(self._table, rules))
         self._preparation = PlannerPreparation(logger.info, logger.warning)
         self._planners = self._choose_first_planners()
@@ -228,6 +229,14 @@ class ReachController(Node):
                     Trigger, f"{arm_name(number)}/{action}", self._server(number, act)
                 )
 
+    def _warn_of_short_timeout(self) -> None:
+        timeout = self._table["object_timeout"]
+        if 0.0 < timeout <= RESTING_PERIOD:
+            self.get_logger().warning(
+                f"object_timeout is {timeout:g} s, but a world at rest reports its objects every"
+                f" {RESTING_PERIOD:g} s: arms will hold in between"
+            )
+
     # ---------------------------------------------------------------- inputs
 
     def _taker(
@@ -320,6 +329,11 @@ class ReachController(Node):
     def _note_clock(self, jump: TimeJump) -> None:
         self._tick = int(jump.delta.nanoseconds)
         self._clock_moved.set()
+
+    def _take_change(self, changes: dict[str, Any]) -> None:
+        if "object_timeout" in changes:
+            self._warn_of_short_timeout()
+        self._change_parameters(changes)
 
     # -------------------------------------------------------------- services
 

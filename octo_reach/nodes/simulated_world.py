@@ -42,6 +42,7 @@ from octo_reach.ros.joint_states import JointStateReader
 from octo_reach.ros.objects import (
     ADD,
     DELETE,
+    RESTING_PERIOD,
     ObjectChange,
     ObjectMarkers,
     checked_kinds,
@@ -76,7 +77,6 @@ DEFAULT_SCENE = ("config", "scenes", "first_reach.yaml")
 TURN = 1.0 / 120.0
 """How often the main thread looks after everything, s."""
 CARRYING_PERIOD = 1.0 / 60.0
-RESTING_PERIOD = 1.0
 PUBLISHING_SHARE = 0.25
 """Most of the time that may go into publishing a scene of very many objects."""
 ANSWERING_TIME = 0.5

@@ -33,6 +33,8 @@ ADD = "add"
 DELETE = "delete"
 DELETE_ALL = "delete_all"
 
+RESTING_PERIOD = 1.0
+"""How often a world reports its objects while nothing happens to them, s."""
 OBJECT_HEIGHT = 0.01
 """Height of an object as drawn, m."""
 

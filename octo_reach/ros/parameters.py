@@ -484,7 +484,8 @@ def controller_settings(planners: Sequence[str]) -> tuple[Setting, ...]:
             "object_timeout",
             REAL,
             0.0,
-            "Age of the object feed from which the arms hold; 0: never",
+            "Age of the object feed from which the arms hold; 0: never; a world at rest reports"
+            " its objects once a second",
             "s",
             0.0,
             3600.0,

@@ -340,6 +340,21 @@ def test_arms_hold_and_say_so_when_the_object_feed_is_too_old(simulated):
     come_home(simulated)
 
 
+def test_a_timeout_that_a_world_at_rest_does_not_keep_is_warned_of_once(stage):
+    process = stage.controller(stage.write_scene(target=HOME), object_timeout=0.5)
+    warning = "object_timeout is {} s, but a world at rest reports its objects every 1 s: "
+    for limit in (1.0, 1.01, 0.0):
+        (result,) = stage.probe.set_parameters(CONTROLLER, object_timeout=limit)
+        assert result.successful
+    # Another parameter does not warn again; after the last line, all that came before is there.
+    stage.probe.set_parameters(CONTROLLER, rate=100.0)
+    stage.probe.set_parameters(CONTROLLER, object_timeout=0.25)
+    stage.probe.wait_for_line(process, warning.format(0.25))
+    for limit in (0.5, 1, 0.25):
+        assert len(process.matching(warning.format(limit) + "arms will hold in between")) == 1
+    assert len(process.matching("object_timeout is")) == 3
+
+
 # Another clock
 
 
