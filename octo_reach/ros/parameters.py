@@ -96,7 +96,8 @@ class Setting:
         if self.kind == FLAG:
             return "true or false"
         if self.kind == CHOICE:
-            return f"one of {', '.join(self.choices)}"
+            words = f"one of {', '.join(filter(None, self.choices))}"
+            return f"{words}, or empty" if "" in self.choices else words
         if self.kind == ARMS:
             return "empty (all), an arm number, or a list such as '1,3' or '1-4'"
         words = "an integer" if self.kind == WHOLE else "a number"
@@ -426,7 +427,7 @@ def _arm_fields(planners: Sequence[str]) -> tuple[Setting, ...]:
             CHOICE,
             None,
             "What proposes the next joint angles",
-            choices=tuple(planners),
+            choices=("", *planners),
             optional=True,
         ),
     )
@@ -538,6 +539,8 @@ def rule_settings(rules: ReachRules, fixed: bool = True) -> tuple[Setting, ...]:
 def arm_settings(numbers: Iterable[int], planners: Sequence[str]) -> tuple[Setting, ...]:
     """Give the parameters of single arms: `arms.arm_1.segment_count` and so on.
 
+    A planner may be empty, which counts as not set: ROS cannot unset what was set.
+
     Args:
         numbers: numbers of the arms.
         planners: names of the planners there are.
@@ -546,7 +549,8 @@ def arm_settings(numbers: Iterable[int], planners: Sequence[str]) -> tuple[Setti
         replace(
             setting,
             name=arm_setting(number, setting.name),
-            description=f"{setting.description} ({arm_name(number)}); not set: as for all arms",
+            description=f"{setting.description} ({arm_name(number)});"
+            f" not set{' or empty' if setting.kind == CHOICE else ''}: as for all arms",
         )
         for number in numbers
         for setting in _arm_fields(planners)
@@ -683,9 +687,8 @@ def effective_arm(
 
 
 def effective_planner(table: Mapping[str, Any] | ParameterTable, number: int) -> str:
-    """Give the name of the planner of an arm: what is set for it, else for all."""
-    own = table.get(arm_setting(number, "planner"))
-    return str(own if own is not None else table.get("planner"))
+    """Give the name of the planner of an arm: what is set for it and not empty, else for all."""
+    return str(table.get(arm_setting(number, "planner")) or table.get("planner"))
 
 
 def effective_rules(table: Mapping[str, Any] | ParameterTable, rules: ReachRules) -> ReachRules:

@@ -275,8 +275,9 @@ def test_a_planner_that_fails_holds_its_arm_alone_and_is_told_of_once(troubled):
     assert int(values["missed steps"]) < int(values["steps"])
     said = troubled.process.matching("planner fabrik of arm 1 failed, the arm holds")
     assert 1 <= len(said) <= 2  # for each of its two targets
-    assert troubled.probe.set_parameters(CONTROLLER, **{name: "neighbour"})[0].successful
-    troubled.wait_for_state("Reached", 1)
+    # With none of its own it has that of all arms again.
+    assert troubled.probe.set_parameters(CONTROLLER, **{name: ""})[0].successful
+    assert troubled.wait_for_state("Reached", 1).planner == "neighbour"
 
 
 def test_while_a_planner_is_compiled_the_arm_goes_on_with_the_one_it_has(troubled):

@@ -133,6 +133,7 @@ def test_every_default_is_valid_or_means_not_set(setting):
             [1, 6, 2.0, "2", True, None],
         ),
         (Setting("p", CHOICE, "a", "choice", choices=("a", "b")), ["a", "b"], ["", "c", "A", 1]),
+        (Setting("p", CHOICE, "", "choice", choices=("", "a")), ["", "a"], [" ", "b", 1, None]),
         (
             Setting("p", ARMS, "", "arms"),
             ["", 3, "1,3", "1-4", "2, 4-5", [1, 3], []],
@@ -303,6 +304,8 @@ def test_a_change_is_taken_told_and_explicit(make_node):
         ("segment_count", 101, ("segment_count", "101", "100")),
         ("maximum_bend", 0.0, ("maximum_bend", "0.0", "above 0")),
         ("planner", "magic", ("planner", "'magic'", "neighbour, external")),
+        ("planner", "", ("planner", "''", "neighbour, external")),
+        ("arms.arm_1.planner", "x", ("arms.arm_1.planner", "neighbour, external, or empty")),
         ("scene", "other.yaml", ("scene", "read-only")),
         ("arms", "1", ("arms", "read-only")),
         ("reach_tolerance", 0.1, ("reach_tolerance", "read-only")),
@@ -376,6 +379,20 @@ def test_what_is_set_for_one_arm_wins_over_all_and_all_over_the_scene(make_node)
     assert effective_arm(table, 2, scene) == ArmParameters(10, 0.05, 1.0, 2.0)
     assert effective_planner(table, 1) == "neighbour"
     assert effective_planner(table, 2) == "external"
+
+
+def test_an_arm_that_had_a_planner_of_its_own_may_have_that_of_all_arms_again(make_node):
+    node = make_node("arms.arm_1.planner:=''", "arms.arm_2.planner:=external")
+    table = make_table(node)
+    assert table.refused == []
+    assert effective_planner(table, 1) == "neighbour"
+    assert effective_planner(table, 2) == "external"
+    assert set_one(node, "arms.arm_2.planner", "").successful
+    assert effective_planner(table, 2) == "neighbour"
+    assert set_one(node, "planner", "external").successful
+    assert [effective_planner(table, number) for number in (1, 2)] == ["external"] * 2
+    description = node.describe_parameter("arms.arm_2.planner").description
+    assert description.endswith("(arm_2); not set or empty: as for all arms")
 
 
 def test_an_arm_without_parameters_is_as_in_the_scene(make_node):
