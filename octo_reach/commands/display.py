@@ -111,6 +111,16 @@ def format_length(metres: float | None) -> str:
     return f"{metres:.3g} m"
 
 
+def format_error(arm: ArmSummary) -> str:
+    """Give how far an arm is from where it was sent: `-` while it is idle, nothing where not known.
+
+    Args:
+        arm: what it is doing.
+    """
+    # What an idle arm is away from is nothing anybody asked for.
+    return "-" if arm.state == "Idle" else format_length(arm.tip_error)
+
+
 def format_target(target: tuple[float, float] | None) -> str:
     """Give a point as two columns of its own: ` 0.150  0.100`.
 
@@ -258,7 +268,7 @@ class Display:
             Text(f"arm_{arm.number}"),
             state,
             Text(format_target(arm.target), place),
-            Text(format_length(arm.tip_error), place),
+            Text(format_error(arm), place),
             Text(draw_trace(self._traces.get(arm.number, ())), "dim"),
             _count(arm.contacts, "yellow"),
             _count(arm.captures, "green"),
@@ -326,8 +336,9 @@ def format_plain(summary: Summary, status: str = "") -> str:
     parts = [", ".join(head)]
     for arm in summary.arms:
         words = [f"arm_{arm.number}", arm.state or "not heard"]
-        if arm.tip_error is not None:
-            words.append(format_length(arm.tip_error))
+        error = format_error(arm)
+        if error:
+            words.append(error)
         if arm.contacts:
             words.append(f"touches {arm.contacts}")
         if arm.captures:

@@ -124,6 +124,14 @@ def test_an_arm_that_was_not_heard_has_a_row_of_its_own():
     assert lines[2].split() == ["arm_2", "…", "·", "·"]
 
 
+def test_an_idle_arm_is_no_distance_away_from_where_nobody_sent_it():
+    idle, holding = (dataclasses.replace(ARM, state=state) for state in ("Idle", "Holding"))
+    lines = drawn(Display(), dataclasses.replace(EIGHT, arms=(idle, holding)))
+
+    assert lines[1].split()[:5] == ["arm_1", "Idle", "0.150", "-0.100", "-"]
+    assert "12.3 mm" in lines[2]
+
+
 def test_before_the_arms_move_the_status_is_shown():
     display = Display()
     display.status = "compiling the kernels for the first time on this machine"
@@ -240,11 +248,12 @@ def test_a_trace_is_low_where_the_arm_has_arrived_and_full_where_it_started():
 
 
 def test_a_plain_line_tells_it_all():
-    summary = dataclasses.replace(EIGHT, arms=(ARM, ArmSummary(2), ArmSummary(3, state="Idle")))
+    idle = ArmSummary(3, state="Idle", target=(0.15, 0.1), tip_error=0.176)
+    summary = dataclasses.replace(EIGHT, arms=(ARM, ArmSummary(2), idle))
 
     assert format_plain(summary) == (
         "12.4 s, 120.0 Hz, 0 missed, 3 captured"
         " | arm_1 Reaching 12.3 mm touches 2 captured 3 holds food 5"
-        " | arm_2 not heard | arm_3 Idle"
+        " | arm_2 not heard | arm_3 Idle -"
     )
     assert format_plain(Summary(arms=(ArmSummary(1),)), "starting") == "starting"
