@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from octo_reach.commands.children import Line
-from octo_reach.nodes.summary import ArmSummary, Summary, list_arms
+from octo_reach.nodes.summary import ArmSummary, Summary, count_of, list_arms
 
 STATE_STYLES = {
     "Reaching": "cyan",
@@ -129,7 +129,10 @@ def format_target(target: tuple[float, float] | None) -> str:
     """
     if target is None:
         return ""
-    return "".join(f"{value:7.3f}" if abs(value) < 100 else f"{value:7.3g}" for value in target)
+    # No minus before zero: what rounding leaves of a tiny negative value is none.
+    return "".join(
+        f"{round(value, 3) + 0.0:7.3f}" if abs(value) < 100 else f"{value:7.3g}" for value in target
+    )
 
 
 def format_duration(seconds: float) -> str:
@@ -349,3 +352,18 @@ def format_plain(summary: Summary, status: str = "") -> str:
             words.append(f"({arm.note})")
         parts.append(" ".join(words))
     return " | ".join(parts)
+
+
+def format_end(summary: Summary) -> str:
+    """Give what there is to say of a run that is over.
+
+    Args:
+        summary: what was known at its end.
+    """
+    if not summary.started:
+        return "ended before the arms moved"
+    return (
+        f"ended after {format_duration(summary.simulated_seconds or 0.0)} of simulation:"
+        f" {count_of(summary.missed_steps, 'step')} missed,"
+        f" {count_of(summary.captures, 'object')} captured"
+    )

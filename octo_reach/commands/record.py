@@ -16,6 +16,7 @@ from octo_reach.commands import CommandError, require_extra, say
 from octo_reach.commands.arguments import checked_seconds
 from octo_reach.commands.middleware import checked_namespace, domain, require_ros
 from octo_reach.commands.stopping import Signals
+from octo_reach.nodes.summary import count_of
 
 if TYPE_CHECKING:
     from octo_reach.nodes.recorder import Recorder
@@ -184,5 +185,6 @@ def _print_summary(file: McapFile, path: Path, size: int, lasted: float) -> None
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
     console.print(table)
     console.print(
-        f"{file.messages} messages in {lasted:.1f} s: {path}, {size / 1e6:.1f} MB", markup=False
+        f"{count_of(file.messages, 'message')} in {lasted:.1f} s: {path}, {size / 1e6:.1f} MB",
+        markup=False,
     )

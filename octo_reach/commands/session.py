@@ -19,7 +19,7 @@ from rich.text import Text
 
 from octo_reach.commands import CommandError
 from octo_reach.commands.children import KEPT_LINES, Child, Line, LogFile, stop_children
-from octo_reach.commands.display import Display, format_duration, format_plain
+from octo_reach.commands.display import Display, format_end, format_plain
 from octo_reach.commands.hints import fold_command, home_relative, own_command, target_commands
 from octo_reach.commands.middleware import domain
 from octo_reach.commands.run import Plan
@@ -205,16 +205,7 @@ class _Session:
         for complaint in complaints:
             print(complaint, file=sys.stderr, flush=True)
         if self._dead is None:
-            print(_describe_end(self._summary), file=stream, flush=True)
-
-
-def _describe_end(summary: Summary) -> str:
-    if not summary.started:
-        return "ended before the arms moved"
-    return (
-        f"ended after {format_duration(summary.simulated_seconds or 0.0)} of simulation:"
-        f" {summary.missed_steps} steps missed, {summary.captures} objects captured"
-    )
+            print(format_end(self._summary), file=stream, flush=True)
 
 
 def intro(plan: Plan, log: Path | None, width: int | None) -> list[Text]:

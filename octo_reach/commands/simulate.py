@@ -17,6 +17,7 @@ from octo_reach.commands.arguments import seconds_of_run, whole_number
 from octo_reach.commands.middleware import require_ros
 from octo_reach.commands.progress import progress
 from octo_reach.commands.stopping import terminable
+from octo_reach.nodes.summary import count_of
 
 if TYPE_CHECKING:
     from octo_reach.model.octopus import Arm, Octopus
@@ -397,7 +398,8 @@ def _print_summary(document: SceneDocument, outcome: _Outcome, stream: TextIO) -
     console.print(f"{document.name}", style="bold", markup=False)
     console.print(table)
     console.print(
-        f"{octopus.ticks} steps: {seconds:.2f} s simulated in {wall:.2f} s{factor}", markup=False
+        f"{count_of(octopus.ticks, 'step')}: {seconds:.2f} s simulated in {wall:.2f} s{factor}",
+        markup=False,
     )
 
 

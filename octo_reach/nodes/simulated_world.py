@@ -35,6 +35,7 @@ from octo_reach.model.rules import UPDATE_RATE
 from octo_reach.nodes.signal_flag import SignalFlag
 from octo_reach.nodes.simulated_clock import SimulatedClock
 from octo_reach.nodes.spinning import informed, run_node
+from octo_reach.nodes.summary import count_of
 from octo_reach.ros.description import arms_from_description
 from octo_reach.ros.diagnostics import OK, WARN, NodeDiagnostics
 from octo_reach.ros.frames import WORLD, arm_name, is_world, segment_frame
@@ -151,8 +152,9 @@ class SimulatedWorld(Node):
         self._make_inputs()
         self._make_services()
         logger.info(
-            f"ready: scene '{document.name}' ({path}) with {len(self._authority)} objects"
-            f" and {len(document.events)} events"
+            f"ready: scene '{document.name}' ({path}) with"
+            f" {count_of(len(self._authority), 'object')}"
+            f" and {count_of(len(document.events), 'event')}"
         )
 
     # ------------------------------------------------------------- beginning
@@ -366,7 +368,9 @@ class SimulatedWorld(Node):
             self._event_clock.restart()
             self._arm_events.clear()
             self._clear_first = True
-            response.message = f"{len(self._authority)} objects lie as in the scene file"
+            count = len(self._authority)
+        lie = "lies" if count == 1 else "lie"
+        response.message = f"{count_of(count, 'object')} {lie} as in the scene file"
         response.success = True
         return response
 
@@ -375,7 +379,7 @@ class SimulatedWorld(Node):
             count = len(self._authority)
             self._clear_all()
         response.success = True
-        response.message = f"{count} objects are gone"
+        response.message = f"{count_of(count, 'object')} {'is' if count == 1 else 'are'} gone"
         return response
 
     def _clear_all(self) -> None:
@@ -608,7 +612,7 @@ class SimulatedWorld(Node):
             values["real-time factor"] = self._simulated_clock.factor
             values["clock paused"] = "yes" if self._simulated_clock.paused else "no"
         level = WARN if problems else OK
-        summary = "; ".join(problems) or f"{len(authority)} objects, {len(held)} held"
+        summary = "; ".join(problems) or f"{count_of(len(authority), 'object')}, {len(held)} held"
         stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(self._report.fill(stamp, level, summary, values))
 

@@ -138,6 +138,16 @@ class CaptureCounter:
         self._held = dict(held)
 
 
+def count_of(number: int, what: str) -> str:
+    """Give a number of things in words: `1 object`, `4 objects`.
+
+    Args:
+        number: how many.
+        what: what one of them is called.
+    """
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def list_arms(numbers: Iterable[int]) -> str:
     """Give the names of arms, three or more in a row as a range: `arm_1 ... arm_8, arm_10`.
 

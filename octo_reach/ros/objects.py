@@ -156,7 +156,8 @@ def _checked_identity(topic: str, marker: Marker) -> tuple[ObjectKind, int]:
         rule = f"ns must be one of {', '.join(_KINDS)}"
         raise RejectedInput(topic, "unknown ns", repr(marker.ns), rule)
     if marker.id < 1:
-        rule = f"id of a {kind.label} must be at least 1"
+        article = "an" if kind is ObjectKind.OBSTACLE else "a"
+        rule = f"id of {article} {kind.label} must be at least 1"
         raise RejectedInput(topic, "bad id", marker.id, rule)
     return kind, marker.id
 

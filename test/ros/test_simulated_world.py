@@ -189,6 +189,16 @@ def test_the_first_message_clears_what_readers_know_of_a_former_world(
     assert numbers(message) == [1, 2, 3]
 
 
+def test_one_object_and_one_event_are_told_of_in_the_singular(probe, start, scene):
+    events = [{"tick": 900_000, "move": 1, "position": [0.4, 0.5]}]
+    path = scene(food=[], hazards=[], events=events)
+    process = start("simulated_world", {"scene": path})
+    probe.wait_for_line(process, r"ready: .* with 1 object and 1 event$")
+    answer = probe.trigger("simulated_world/reset")
+    assert answer.message == "1 object lies as in the scene file"
+    assert probe.trigger("simulated_world/clear").message == "1 object is gone"
+
+
 def test_a_volatile_reader_hears_the_scene_once_a_second(probe, world):
     volatile = probe.listen(MarkerArray, "objects", STREAM)
     volatile.wait_for()

@@ -13,6 +13,7 @@ from octo_reach.commands.display import (
     draw_trace,
     fitting_columns,
     format_duration,
+    format_end,
     format_length,
     format_plain,
     format_target,
@@ -225,6 +226,8 @@ def test_lengths_have_a_unit_that_suits_them(metres, text):
         ((0.15, 0.1), "  0.150  0.100"),
         ((-0.15, 12.3), " -0.150 12.300"),
         ((1e6, -1e6), "  1e+06 -1e+06"),
+        ((-4e-4, -0.0), "  0.000  0.000"),
+        ((-6e-4, 4e-4), " -0.001  0.000"),
         (None, ""),
     ],
 )
@@ -257,3 +260,14 @@ def test_a_plain_line_tells_it_all():
         " | arm_2 not heard | arm_3 Idle -"
     )
     assert format_plain(Summary(arms=(ArmSummary(1),)), "starting") == "starting"
+
+
+def test_the_last_line_counts_what_was_missed_and_captured():
+    arm = dataclasses.replace(ARM, captures=1)
+    summary = dataclasses.replace(EIGHT, arms=(arm,), missed_steps=1)
+
+    end = "ended after 12.4 s of simulation: 1 step missed, 1 object captured"
+    assert format_end(summary) == end
+    several = dataclasses.replace(EIGHT, arms=(ARM,), missed_steps=2)
+    assert format_end(several).endswith(": 2 steps missed, 3 objects captured")
+    assert format_end(Summary(arms=(ArmSummary(1),))) == "ended before the arms moved"

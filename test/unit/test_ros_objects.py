@@ -173,6 +173,12 @@ def test_a_rejection_says_which_object_it_is_about():
         object_from_marker("objects", make_marker(scale__x=-1.0, scale__y=-1.0))
 
 
+@pytest.mark.parametrize("named", ["a food", "an obstacle", "a hazard"])
+def test_a_rejection_has_the_article_that_a_reader_expects(named):
+    with pytest.raises(RejectedInput, match=f"id of {named} must be at least 1"):
+        object_from_marker("objects", make_marker(ns=named.split()[1], id=0))
+
+
 def test_an_object_named_twice_rejects_the_message():
     assert cause_of(make_marker(), make_marker()) == "duplicate"
     assert cause_of(make_marker(), make_marker(action=Marker.DELETE)) == "duplicate"

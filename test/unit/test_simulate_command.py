@@ -220,6 +220,11 @@ def test_the_summary_says_what_every_arm_does_holds_and_caught(scene, capsys):
     assert re.fullmatch(r"120 steps: 1\.00 s simulated in \d+\.\d\d s, \d+ x real time", lines[-1])
 
 
+def test_one_step_is_told_of_in_the_singular(scene, capsys):
+    assert main(["simulate", scene, "--seconds", "0.008"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("1 step: 0.01 s simulated")
+
+
 def test_a_pixel_scene_has_its_errors_in_pixels(tmp_path, capsys):
     path = tmp_path / "scene.json"
     path.write_text('{"version": 1, "name": "p"}', encoding="utf-8")

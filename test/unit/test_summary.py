@@ -1,6 +1,13 @@
 import pytest
 
-from octo_reach.nodes.summary import ArmSummary, CaptureCounter, RateMeter, Summary, list_arms
+from octo_reach.nodes.summary import (
+    ArmSummary,
+    CaptureCounter,
+    RateMeter,
+    Summary,
+    count_of,
+    list_arms,
+)
 
 
 def test_the_rate_is_that_of_the_last_two_seconds():
@@ -73,3 +80,11 @@ def test_a_run_has_started_when_an_arm_was_heard():
 )
 def test_arms_in_a_row_are_named_as_a_range(numbers, text):
     assert list_arms(numbers) == text
+
+
+def test_one_thing_is_counted_in_the_singular():
+    assert [count_of(number, "object") for number in (0, 1, 2)] == [
+        "0 objects",
+        "1 object",
+        "2 objects",
+    ]
