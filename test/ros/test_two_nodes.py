@@ -95,6 +95,13 @@ def place_of(stage: Stage, thing: ObjectChange) -> tuple[float, float]:
     return position_in_world(thing.position, origin, sum(angles[:segment]))
 
 
+def is_silent(stage: Stage) -> bool:
+    """Listen for a tenth of a second; tell whether nobody said how arms stand."""
+    heard = stage.joint_states.count
+    stage.probe.spin_for(0.1)
+    return stage.joint_states.count == heard
+
+
 def edit(stage: Stage, x: float, y: float) -> None:
     """Put the meal elsewhere, as a user would."""
     stage.probe.send("scene/edit", object_marker(WorldObject(1, FOOD, (x, y), RADIUS)))
@@ -227,7 +234,7 @@ def test_a_controller_that_dies_while_it_carries_leaves_the_object_where_it_was(
     pair.wait_for_state("Carrying")
     pair.joint_states.wait_for_next(12)
     pair.start.crash(pair.brain)
-    pair.probe.spin_for(0.1)
+    pair.probe.wait_until(lambda: is_silent(pair), "its last words are heard")
     last = place_of(pair, pair.objects.known[1])
     # The next one starts while the world still waits for the first to say something.
     pair.brain = pair.controller(pair.scene, ready=None, planner="guided")
