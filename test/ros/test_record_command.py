@@ -176,16 +176,15 @@ def test_a_running_controller_is_recorded_and_can_be_read_without_ros(record, st
     def counts() -> Counter[str]:
         return Counter(topic for topic, _ in written_so_far(path, stage.start.namespace))
 
-    probe.wait_until(
-        lambda: steady | once | {"arm_states"} <= counts().keys(),
-        "every topic in the file",
-        report=lambda: str(counts()),
-    )
+    def complete() -> bool:
+        found = counts()
+        return once | {"arm_states"} <= found.keys() and all(found[topic] > 1 for topic in steady)
+
+    probe.wait_until(complete, "every topic in the file", report=lambda: str(counts()))
     assert process.stop(signal.SIGINT) == 0
     _, summary, messages = contents(path)
     assert summary.statistics.message_count == len(messages)
     assert {counts()[topic] for topic in once} == {1}
-    assert all(counts()[topic] > 1 for topic in steady)
 
 
 @pytest.mark.parametrize(

@@ -427,8 +427,8 @@ def test_a_claim_for_an_object_that_is_gone_is_refused_and_answered_soon(
     controller.claim(1, 2, 77)
     controller.claim(1, 2, 2)  # it is an obstacle, not food
     probe.wait_for_line(world, "arm_1 may not hold food 1: there is no such object")
-    # Not only at the next second: the arm is waiting to let go.
-    probe.wait_until(lambda: objects.count >= before + 10, "answers", timeout=0.8)
+    # Not only once a second, as at rest: the arm is waiting to let go.
+    probe.wait_until(lambda: objects.count >= before + 10, "answers", timeout=6.0)
     assert numbers(objects.latest) == [2, 3]
     assert frame_of(objects.latest, 2) == "world"
 
@@ -570,7 +570,8 @@ def test_a_paused_controller_keeps_what_it_holds(probe, world, objects, controll
     objects.clear()
     probe.spin_for(1.5)
     assert {frame_of(message, 1) for message in objects.messages} == {"arm_1/segment_2"}
-    assert len(objects.messages) > 60
+    # At rest there would be two.
+    assert len(objects.messages) > 20
 
 
 def test_a_world_that_starts_again_drops_nothing_out_of_a_hand(probe, start, scene, objects):

@@ -96,6 +96,7 @@ def test_an_idle_arm_passes_every_point_at_its_time_and_holds_the_last(arm):
     )
     report = arm.wait_for_report(lambda report: report.planner_note == ENDED, "is at the end")
     assert (report.planner, report.state) == ("trajectory", "Reached")
+    arm.fresh_joint_states()
     rows = np.array([angles_of(message, 1) for message in heard.messages])
     moving = np.flatnonzero(rows[:, 0] != start[0])
     # Every step is heard, so that the first after the start and the 24th stand for their times.
@@ -183,6 +184,7 @@ def test_the_speed_limit_and_the_bend_limit_hold_whatever_it_asks_for(arm):
     )
     arm.wait_for_report(lambda report: "speed limit" in report.planner_note, "is slower")
     arm.wait_for_report(lambda report: report.planner_note == ENDED, "is at the end")
+    arm.fresh_joint_states()
     rows = np.unwrap(np.array([angles_of(message, 1) for message in heard.messages]), axis=0)
     assert np.abs(np.diff(rows, axis=0)).max() <= SPEED * PERIOD * (1.0 + 1e-6)
     assert np.abs(rows[:, 1]).max() == pytest.approx(math.pi / 3)
