@@ -156,9 +156,9 @@ def test_targets_that_are_none_are_rejected_and_counted(running, home, watch):
     )
     watch.expect(not_finite=4, out_of_range=3, unknown_frame=3)
     # One warning for each topic and cause, which names topic, value and rule.
-    said = running.process.matching("rejected arm_1/target: ")
-    assert len(said) == 3
     rule = "header.frame_id of a target must be 'world' or empty, got 'map' (unknown frame)"
+    running.process.wait_for_line("rejected arm_1/target_pose: .*unknown frame")
+    assert len(running.process.matching("rejected arm_1/target: ")) == 3
     assert len(running.process.matching(re.escape(f"rejected arm_1/target: {rule}"))) == 1
 
 
@@ -308,7 +308,7 @@ def test_a_volatile_publisher_is_heard_beside_a_latched_one_and_nothing_twice(ru
         "objects", message_of(marker_of(HAZARD, 9, HOME)), qos=TRANSIENT_LOCAL, listeners=2
     )
     running.probe.wait_until(lambda: known_objects(running)[-2:] == [8, 9], "both are felt")
-    assert running.process.matching("a publisher of objects is volatile: it is heard as well")
+    running.process.wait_for_line("a publisher of objects is volatile: it is heard as well")
     for quality in (TRANSIENT_LOCAL, VOLATILE):
         running.probe.send("objects", message_of(marker_of(id=0)), qos=quality)
     watch.expect(bad_id=2)

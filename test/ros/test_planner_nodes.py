@@ -273,6 +273,7 @@ def test_a_planner_that_fails_holds_its_arm_alone_and_is_told_of_once(troubled):
         lambda values: int(values["planner failures"]) > 1, "failures are counted"
     )
     assert int(values["missed steps"]) < int(values["steps"])
+    troubled.process.wait_for_line("planner fabrik of arm 1 failed, the arm holds")
     said = troubled.process.matching("planner fabrik of arm 1 failed, the arm holds")
     assert 1 <= len(said) <= 2  # for each of its two targets
     # With none of its own it has that of all arms again.

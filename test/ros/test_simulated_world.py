@@ -327,6 +327,9 @@ def test_bad_edits_change_nothing_and_are_counted_by_cause(probe, fresh_world, o
 
     wait_for_status(reports, lambda m: counts(m) == expected, f"the counts {expected}")
     # Once a topic and cause, not once a message; and it says what was wrong.
+    probe.wait_until(
+        lambda: len(fresh_world.matching("rejected scene/edit")) >= len(expected), "all are said"
+    )
     assert len(fresh_world.matching("rejected scene/edit")) == len(expected)
     assert len(fresh_world.matching(r"rejected scene/edit: ns must be one of food, obstacle")) == 1
 
@@ -363,7 +366,7 @@ def test_a_robot_description_that_is_none_is_rejected(probe, fresh_world):
         lambda m: status_values(m, "world").get("rejected: bad description") == "1",
         "a rejected description",
     )
-    assert fresh_world.matching("rejected robot_description: .*there is no arm")
+    fresh_world.wait_for_line("rejected robot_description: .*there is no arm")
 
 
 # Claims

@@ -123,6 +123,7 @@ def test_a_clock_that_never_comes_is_waited_for_and_that_is_said_once(stage):
     stage.probe.set_flag("reach_controller/pause", False)
     stage.probe.spin_for(1.2)
     assert heard.count == 0
+    stage.probe.wait_for_line(process, "waiting for /clock")
     assert len(process.matching("waiting for /clock")) == 1
     clock = HeldClock(stage, now=77 * SECOND)
     clock.run(0.3)
@@ -274,6 +275,9 @@ def test_a_clock_that_jumps_back_clears_the_dwell_and_goes_on(simulated):
     marks = len(process.matching("the clock jumped back"))
     clock.jump(-500.0)
     simulated.wait_for_report(lambda report: report.dwell == 0.0, "has begun anew")
+    simulated.probe.wait_until(
+        lambda: len(process.matching("the clock jumped back")) > marks, "it says so"
+    )
     assert len(process.matching("the clock jumped back")) == marks + 1
     simulated.joint_states.clear()
     clock.run(0.2)

@@ -304,7 +304,7 @@ def test_a_claim_for_what_another_arm_has_is_refused_and_the_arm_lets_go(stage):
     assert objects.holder() == 2
     relay.open = True
     stage.wait_for_report(lambda report: report.object is None, "lets go")
-    assert stage.process.matching("arm_1 lets go of object 1: it is reported to be held by arm_2")
+    stage.process.wait_for_line("arm_1 lets go of object 1: it is reported to be held by arm_2")
     assert objects.holder() == 2
 
 
